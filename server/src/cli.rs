@@ -6,7 +6,7 @@ use clap::{CommandFactory, Parser};
 
 use crate::commands::{
     self, author, calibrate, corpora, db, export, generate, jobs, judge, models, openapi, persona, play, playbook,
-    projects, reference, runs, serve, sync, tokens, users, validate, worker, workers,
+    projects, reference, runs, sandbox, serve, sync, tokens, users, validate, worker, workers,
 };
 use crate::telemetry::{self, LogFormat};
 
@@ -34,6 +34,9 @@ pub enum Command {
     Serve(serve::Serve),
     /// Play stored runs without serving the web app; several processes can play together
     Play(play::Play),
+    /// Compute what a server or a player hands over (for internal use)
+    #[command(hide = true)]
+    Sandbox,
     /// Serve models on this machine, as a member of a server's pool
     Worker(Box<worker::WorkerArgs>),
     /// Start a worker's engine (for internal use)
@@ -99,6 +102,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Calibrate(command) => calibrate::run(command).await,
         Command::Serve(args) => serve::run(args).await,
         Command::Play(args) => play::run(args).await,
+        Command::Sandbox => sandbox::run(),
         Command::Worker(args) => worker::run(*args).await,
         Command::BecomeEngine(args) => Ok(worker::become_engine(&args)),
         Command::Runs(command) => runs::run(command).await,

@@ -19,6 +19,7 @@ pub mod playbook;
 pub mod projects;
 pub mod reference;
 pub mod runs;
+pub mod sandbox;
 pub mod serve;
 pub mod sync;
 pub mod tokens;

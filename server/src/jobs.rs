@@ -10,6 +10,7 @@ use generation::{judgings, probes};
 use projects::documents::validate;
 use runtime::ModelClients;
 use runtime::jobs::Handlers;
+use sandbox::Sandbox;
 
 /// Files and corpora are large: one after the other.
 const LARGE: usize = 1;
@@ -17,23 +18,27 @@ const LARGE: usize = 1;
 const SMALL: usize = 4;
 
 /// What needs no folder of files: any process does it.
-pub fn handlers(clients: &ModelClients) -> Handlers {
-    let clients = clients.clone();
+pub fn handlers(clients: &ModelClients, sandbox: &Sandbox) -> Handlers {
+    let (clients, sandbox) = (clients.clone(), sandbox.clone());
     let judge = move |lease| {
         let clients = clients.clone();
         async move { judgings::work(lease, &clients).await }
     };
+    let validating = move |lease| {
+        let sandbox = sandbox.clone();
+        async move { validate::work(lease, &sandbox).await }
+    };
     Handlers::default()
         .with(JobKind::Corpus, LARGE, corpora::job::work)
         .with(JobKind::Judging, SMALL, judge)
-        .with(JobKind::Validation, SMALL, validate::work)
+        .with(JobKind::Validation, SMALL, validating)
         .with(JobKind::Probe, SMALL, probes::work)
 }
 
 /// And exports, whose files are kept in a folder.
-pub fn handlers_with_files(clients: &ModelClients, files: PathBuf) -> Handlers {
+pub fn handlers_with_files(clients: &ModelClients, sandbox: &Sandbox, files: PathBuf) -> Handlers {
     let files: Arc<PathBuf> = Arc::new(files);
-    handlers(clients).with(JobKind::Export, LARGE, move |lease| {
+    handlers(clients, sandbox).with(JobKind::Export, LARGE, move |lease| {
         let files = Arc::clone(&files);
         async move { export::job::work(lease, &files).await }
     })

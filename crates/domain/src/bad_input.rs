@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Problem;
 
 /// Everything that is wrong with documents or flags. Commands end with exit code 2 when they meet it.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct BadInput(pub Vec<Problem>);
 
 impl BadInput {

@@ -4,7 +4,7 @@ mod pack;
 mod unpack;
 
 pub use pack::pack;
-pub use unpack::{LARGEST_ARCHIVE, unpack};
+pub use unpack::{LARGEST_ARCHIVE, UnpackArchive, unpack, unpack_in};
 
 #[cfg(test)]
 mod tests;

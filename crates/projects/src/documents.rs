@@ -6,6 +6,7 @@ mod diff;
 mod examine;
 mod refused;
 mod replace;
+pub mod sandboxed;
 mod save;
 pub mod trial;
 mod used_by;
@@ -16,8 +17,8 @@ use std::sync::Arc;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-pub use diff::diff;
-pub use examine::{Outlook, examine};
+pub use diff::CompareVersions;
+pub use examine::{CheckDocuments, Outlook};
 pub use refused::Refused;
 pub use replace::{Existing, Replacement, replace};
 pub use save::{Edit, Order, Saved, check, save};

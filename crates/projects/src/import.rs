@@ -5,6 +5,7 @@ pub mod imported;
 pub mod mcp;
 pub mod openai;
 pub mod openapi;
+mod read;
 mod schema;
 
 use domain::Problem;
@@ -12,6 +13,7 @@ use engine::playbook::Sources;
 use engine::playbook::check::{self, Severity};
 
 use draft::Made;
+pub use read::ReadInterface;
 
 /// What `playbook check` would refuse in a draft: such a draft helps nobody.
 pub fn faults(made: &Made, name: &str) -> Vec<Problem> {

@@ -111,7 +111,8 @@ impl<R: Runnable> Player<R> {
         let unplayable = Unplayable::new(self.pool.clone(), id, self.options.only.is_some());
         let leaving = stop.child_token();
         let working = self.work_on_jobs(id, &given_up, &leaving);
-        let mut claim_loop = ClaimLoop { player: self, id, claims, unplayable, playing: JoinSet::new(), queue, inbox, stuck: None };
+        let mut claim_loop =
+            ClaimLoop { player: self, id, claims, unplayable, playing: JoinSet::new(), queue, inbox, stuck: None };
         let end = claim_loop.work(stop, &given_up, &wake).await;
         leaving.cancel();
         // Others take up its jobs once they are released, or when it has left.

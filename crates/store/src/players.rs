@@ -139,11 +139,7 @@ pub fn is_given_up(error: &StoreError) -> bool {
 ///
 /// # Errors
 /// Also if the player was given up ([`is_given_up`]).
-pub async fn claim(
-    db: &mut PgConnection,
-    player: i64,
-    wanted: &Wanted<'_>,
-) -> Result<Option<Claim>> {
+pub async fn claim(db: &mut PgConnection, player: i64, wanted: &Wanted<'_>) -> Result<Option<Claim>> {
     let kinds: Vec<String> = wanted.kinds.iter().map(|kind| (*kind).to_owned()).collect();
     if let Some(run) = left_behind(&mut *db, &kinds, wanted).await? {
         let mut tx = db.begin().await?;
@@ -236,12 +232,7 @@ async fn claim_left(db: &mut PgConnection, player: i64, most: i32, run: Uuid) ->
     Ok(left.fetch_optional(db).await?)
 }
 
-async fn claim_new(
-    db: &mut PgConnection,
-    player: i64,
-    kinds: &[String],
-    wanted: &Wanted<'_>,
-) -> Result<Option<Claim>> {
+async fn claim_new(db: &mut PgConnection, player: i64, kinds: &[String], wanted: &Wanted<'_>) -> Result<Option<Claim>> {
     let next = sqlx::query_scalar!(
         "SELECT r.id FROM runs r CROSS JOIN LATERAL (
              SELECT coalesce(sum(last_position - first_position + 1) FILTER (WHERE player IS NOT NULL), 0) AS positions, coalesce(sum(

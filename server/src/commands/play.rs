@@ -20,6 +20,7 @@ use crate::telemetry;
 use generation::Player;
 use runtime::jobs::{self, Handlers};
 use runtime::{ModelClients, Options};
+use sandbox::Sandbox;
 
 #[derive(clap::Args)]
 pub struct Play {
@@ -100,7 +101,7 @@ pub async fn run(args: Play) -> anyhow::Result<ExitCode> {
     say!("playing stored runs; Ctrl-C stops");
     let clients = args.player.clients();
     let following = runtime::follow(&connection.pool, &clients);
-    let handlers = handlers(&clients);
+    let handlers = handlers(&clients, &Sandbox::of_this_program());
     let playing = args.player.play(connection.pool.clone(), clients, handlers, &stop);
     let played = until_interrupted(&stop, playing).await;
     drop(following);

@@ -21,6 +21,7 @@ use crate::say::say;
 use crate::secret;
 use crate::telemetry;
 use ::projects::library::Cache;
+use ::sandbox::Sandbox;
 use store::clock;
 use store::{documents, invitations, projects, users};
 
@@ -84,12 +85,14 @@ async fn both(
 ) -> anyhow::Result<()> {
     let clients = args.player.clients();
     let files = args.files.clone().unwrap_or_else(|| args.connection.data_dir().join("files"));
+    let sandbox = Sandbox::of_this_program();
     let app = App::new(Setup {
         pool: connection.pool.clone(),
         registry: models_file::read(&args.project)?,
         keys: AllowedKeys { variables: args.model_keys.clone(), folder: args.model_key_files.clone() },
         clients: clients.clone(),
         libraries: Cache::default(),
+        sandbox: sandbox.clone(),
         files: files.clone(),
         https: args.https,
         stop: stop.clone(),
@@ -99,7 +102,7 @@ async fn both(
         http::serve(listener, http::router(app), stop.clone()).await;
         anyhow::Ok(())
     };
-    let handlers = handlers_with_files(&clients, files);
+    let handlers = handlers_with_files(&clients, &sandbox, files);
     if args.no_play {
         tokio::try_join!(served, args.player.work_on_jobs(&connection.pool, &handlers, stop))?;
         return Ok(());

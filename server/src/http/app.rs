@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use datasets::index::Index;
 use projects::library::Cache;
 use runtime::ModelClients;
+use sandbox::Sandbox;
 
 /// How a server is set up.
 pub struct Setup {
@@ -22,6 +23,7 @@ pub struct Setup {
     pub clients: ModelClients,
     /// Documents of projects, ready to be played.
     pub libraries: Cache,
+    pub sandbox: Sandbox,
     /// Where this server keeps what is too large for the database: exports.
     pub files: PathBuf,
     /// Behind a proxy that ends TLS: cookies are sent over HTTPS alone, and it says where requests come from.
@@ -63,6 +65,10 @@ impl App {
 
     pub fn clients(&self) -> &ModelClients {
         &self.0.setup.clients
+    }
+
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.0.setup.sandbox
     }
 
     pub fn libraries(&self) -> &Cache {

@@ -17,7 +17,7 @@ use super::audit::Audit;
 use super::documents::{kept, message};
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
-use projects::archive::{pack, unpack};
+use projects::archive::{pack, unpack_in};
 use projects::documents::{self, Existing, Refused, Replacement};
 use projects::library::project::Documents;
 use projects::shipped;
@@ -110,11 +110,11 @@ pub async fn upload(
     };
     let message = message(text.as_deref().unwrap_or_default())?;
     let body = body?;
-    let given = spawn_blocking(move || unpack(&body)).await.map_err(|e| HttpError::Internal(e.into()))??;
+    let given = unpack_in(app.sandbox(), author.project, &body).await?;
     let author_name = &author.caller.name;
     let wanted =
         Replacement { project: author.project, author: author_name, message: &message, existing, drafts, dry_run };
-    let saved = documents::replace(app.pool(), app.libraries(), given, &wanted).await?;
+    let saved = documents::replace(app.pool(), app.sandbox(), given, &wanted).await?;
     audit.detail(serde_json::json!({"documents": saved.changes.documents.len()}));
     kept(&audit, saved).await
 }
@@ -136,8 +136,7 @@ pub async fn demo(State(app): State<App>, author: Author, audit: Audit) -> Resul
         drafts: false,
         dry_run: false,
     };
-    let saved = match documents::replace(app.pool(), app.libraries(), Documents::of(shipped::files()?)?, &wanted).await
-    {
+    let saved = match documents::replace(app.pool(), app.sandbox(), Documents::of(shipped::files()?)?, &wanted).await {
         Err(Refused::Unsound(found)) => return Err(HttpError::Conflict(misfit(&found))),
         done => done?,
     };

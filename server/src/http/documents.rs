@@ -90,7 +90,7 @@ pub async fn save(
         dry_run: false,
         edits,
     };
-    kept(&audit, edit::save(app.pool(), app.libraries(), &order).await?).await
+    kept(&audit, edit::save(app.pool(), app.sandbox(), &order).await?).await
 }
 
 /// Commits what was saved, if it is anything.
@@ -118,7 +118,7 @@ pub async fn check(
 ) -> Result<Json<Vec<Found>>> {
     audit.nothing_changed();
     let files = files(app.pool(), &author, &place, wanted).await?;
-    Ok(Json(edit::check(app.pool(), app.libraries(), author.project, &place.id, files).await?))
+    Ok(Json(edit::check(app.pool(), app.sandbox(), author.project, &place.id, files).await?))
 }
 
 /// Delete a document
@@ -146,7 +146,7 @@ pub async fn delete(
         dry_run: false,
         edits,
     };
-    match edit::save(app.pool(), app.libraries(), &order).await {
+    match edit::save(app.pool(), app.sandbox(), &order).await {
         Err(Refused::Unsound(found)) => Err(HttpError::Conflict(needed(&place, &found))),
         done => kept(&audit, done?).await,
     }

@@ -15,6 +15,7 @@ use domain::bad_input::BadInput;
 use domain::limits::Findings;
 use domain::problem::{MOST_PROBLEMS, explained};
 use projects::documents::Refused;
+use sandbox::Failure;
 use store::{Outage as _, StoreError, control};
 
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +58,9 @@ pub enum HttpError {
     UnsupportedMediaType(String),
     #[error("too many attempts; wait {0} seconds")]
     TooManyAttempts(i64),
+    /// The caller or the project has as much in progress as it may.
+    #[error("{0}")]
+    Busy(String),
     #[error("it took too long")]
     TimedOut,
     #[error("the stored data is inconsistent")]
@@ -102,7 +106,7 @@ impl HttpError {
             Self::AddressTooLong(..) => StatusCode::URI_TOO_LONG,
             Self::HeadersTooLong(..) => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::TooManyAttempts(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::TooManyAttempts(_) | Self::Busy(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
             Self::Store(StoreError::Database(e)) | Self::Database(e) if away(e) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Damaged(_) | Self::Internal(_) | Self::Store(_) | Self::Database(_) => {
@@ -141,6 +145,9 @@ fn named(error: &FieldError) -> String {
     let named = |parameter| format!("`{parameter}`: {}", error.detail);
     error.parameter.as_ref().map_or_else(|| error.detail.clone(), named)
 }
+
+/// After how long somebody who has too much in progress may try again, in seconds.
+const BUSY_SECONDS: i64 = 2;
 
 /// Letters of a text in a problem document: it may repeat what was sent, however long that is.
 const LONGEST_TEXT: usize = 4_000;
@@ -189,7 +196,11 @@ impl IntoResponse for HttpError {
             return idempotency::replay(status, answer);
         }
         let status = self.status();
-        let wait = if let Self::TooManyAttempts(seconds) = &self { Some(*seconds) } else { None };
+        let wait = match &self {
+            Self::TooManyAttempts(seconds) => Some(*seconds),
+            Self::Busy(_) => Some(BUSY_SECONDS),
+            _ => None,
+        };
         let body = self.to_problem();
         let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], Json(body)).into_response();
         if let Some(seconds) = wait {
@@ -219,7 +230,7 @@ impl From<anyhow::Error> for HttpError {
             Ok(BadInput(problems)) => Self::Invalid(problems.into_iter().map(FieldError::from).collect()),
             Err(error) => match error.downcast::<StoreError>() {
                 Ok(error) => error.into(),
-                Err(error) => Self::Internal(error),
+                Err(error) => error.downcast::<Failure>().map_or_else(Self::Internal, Self::from),
             },
         }
     }
@@ -247,7 +258,17 @@ impl From<Refused> for HttpError {
             Refused::Unsound(found) => Self::Invalid(found.into_iter().map(FieldError::from).collect()),
             Refused::Bad(problems) => problems.into(),
             Refused::Store(error) => error.into(),
-            Refused::Interrupted(error) => Self::Internal(error.into()),
+            Refused::Unchecked(failure) => failure.into(),
+        }
+    }
+}
+
+impl From<Failure> for HttpError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Exceeded(_) => Self::invalid("", failure.to_string()),
+            Failure::Busy => Self::Busy(failure.to_string()),
+            Failure::Broken(_) => Self::Internal(failure.into()),
         }
     }
 }

@@ -49,7 +49,7 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Resul
     let hash = Sha256::new().chain_update(parts.uri.to_string()).chain_update([0]).chain_update(&bytes).finalize();
     let keyed = Keyed(Arc::new(Key {
         caller: caller.id,
-        key: key.to_owned(),
+        text: key.to_owned(),
         request_hash: hash.to_vec(),
         claimed: AtomicBool::new(false),
     }));
@@ -69,7 +69,7 @@ pub async fn claim(parts: &Parts, app: &App) -> Result<()> {
         return Ok(());
     }
     let mut db = app.pool().acquire().await?;
-    match idempotency::claim(&mut db, key.caller, &key.key, &key.request_hash, clock::now()).await? {
+    match idempotency::claim(&mut db, key.caller, &key.text, &key.request_hash, clock::now()).await? {
         Known::New => {
             key.claimed.store(true, Ordering::Release);
             Ok(())
@@ -102,7 +102,7 @@ struct Keyed(Arc<Key>);
 
 struct Key {
     caller: Uuid,
-    key: String,
+    text: String,
     request_hash: Vec<u8>,
     /// Whether its request is being done, and has no answer yet.
     claimed: AtomicBool,
@@ -121,7 +121,7 @@ impl Drop for Claim<'_> {
         }
         let (pool, key) = (self.app.pool().clone(), Arc::clone(self.key));
         tokio::spawn(async move {
-            let released = async { idempotency::release(&mut *pool.acquire().await?, key.caller, &key.key).await };
+            let released = async { idempotency::release(&mut *pool.acquire().await?, key.caller, &key.text).await };
             if let Err(error) = released.await {
                 tracing::warn!(%error, "an idempotency key is not released; it is forgotten in an hour");
             }
@@ -137,7 +137,7 @@ impl Claim<'_> {
         if !self.key.claimed.swap(false, Ordering::AcqRel) {
             return Ok(response);
         }
-        let Key { caller, key, .. } = self.key.as_ref();
+        let Key { caller, text: key, .. } = self.key.as_ref();
         let mut db = self.app.pool().acquire().await?;
         if !response.status().is_success() || is_stream(&response) {
             idempotency::release(&mut db, *caller, key).await?;

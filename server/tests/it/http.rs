@@ -53,6 +53,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
+use crate::support;
 use crate::support::play::hasty;
 
 /// What the app does by itself. Exports and corpora wait until a test has them built.
@@ -89,6 +90,7 @@ impl TestApp {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let files = tempfile::tempdir().unwrap();
         let clients = ModelClients::new(hasty());
+        let sandbox = support::jobs::sandbox();
         let setup = Setup {
             pool: pool.clone(),
             registry,
@@ -99,8 +101,10 @@ impl TestApp {
             https,
             stop: CancellationToken::new(),
             libraries: Cache::default(),
+            sandbox: sandbox.clone(),
         };
-        let (stop, handlers) = (CancellationToken::new(), server::jobs::handlers(&setup.clients).of(&BY_ITSELF));
+        let (stop, handlers) =
+            (CancellationToken::new(), server::jobs::handlers(&setup.clients, &sandbox).of(&BY_ITSELF));
         let (own, working) = (pool.clone(), stop.clone());
         tokio::spawn(async move {
             runtime::jobs::serve(&own, &runtime::jobs::Options::default(), &handlers, &working).await

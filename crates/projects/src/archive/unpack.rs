@@ -4,10 +4,17 @@
 use std::io::{Cursor, Read};
 
 use domain::Problem;
+use domain::bad_input::BadInput;
+use sandbox::{Sandbox, Work};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
 use zip::read::ZipFile;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
+use crate::documents::sandboxed::{Fault, answer};
+use crate::library::Files;
 use crate::library::project::{Documents, LARGEST_FILE, LARGEST_PROJECT, MOST_FILES};
 
 /// Largest archive that is taken, in bytes.
@@ -18,6 +25,42 @@ const SMALL: u64 = 256 << 10;
 /// Most problems that are told of one archive.
 const MOST_PROBLEMS: usize = 100;
 
+/// Like [`unpack`], in a process of its own.
+///
+/// # Errors
+/// [`BadInput`], or the sandbox.
+pub async fn unpack_in(sandbox: &Sandbox, project: Uuid, bytes: &[u8]) -> anyhow::Result<Documents> {
+    if bytes.len() > LARGEST_ARCHIVE {
+        return Err(BadInput(too_large(bytes)).into());
+    }
+    let unpacking = UnpackArchive { hex: hex::encode(bytes) };
+    let (files, ignored) = answer("archive", sandbox.run(project, unpacking).await)?;
+    Ok(Documents { ignored, ..Documents::of(files).map_err(BadInput)? })
+}
+
+/// Unpacks an archive: its files, and the paths that are ignored.
+#[derive(Serialize, Deserialize)]
+pub struct UnpackArchive {
+    /// JSON has no bytes.
+    hex: String,
+}
+
+impl Work for UnpackArchive {
+    const NAME: &'static str = "unpack an archive";
+    type Answer = Result<(Files, Vec<String>), Fault>;
+
+    fn work(self, _: &dyn Fn(Value)) -> Self::Answer {
+        let bytes = hex::decode(self.hex).map_err(anyhow::Error::from)?;
+        let documents = unpack(&bytes).map_err(|problems| Fault::BadInput(BadInput(problems)))?;
+        Ok((documents.files(), documents.ignored))
+    }
+}
+
+fn too_large(bytes: &[u8]) -> Vec<Problem> {
+    let message = format!("is {} bytes; at most {LARGEST_ARCHIVE} are accepted", bytes.len());
+    vec![Problem::new("archive", 0, "", message)]
+}
+
 /// The documents of an archive.
 ///
 /// # Errors
@@ -25,7 +68,7 @@ const MOST_PROBLEMS: usize = 100;
 pub fn unpack(bytes: &[u8]) -> Result<Documents, Vec<Problem>> {
     let whole = |message: String| vec![Problem::new("archive", 0, "", message)];
     if bytes.len() > LARGEST_ARCHIVE {
-        return Err(whole(format!("is {} bytes; at most {LARGEST_ARCHIVE} are accepted", bytes.len())));
+        return Err(too_large(bytes));
     }
     let mut zip =
         ZipArchive::new(Cursor::new(bytes)).map_err(|e| whole(format!("is not a readable zip archive: {e}")))?;

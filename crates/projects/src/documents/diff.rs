@@ -7,6 +7,9 @@ use domain::PatchOp;
 use domain::api::documents::{Change, DocumentDiff, FieldChange, FileDiff};
 use domain::document;
 use engine::World;
+use sandbox::Work;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use similar::TextDiff;
 
 use crate::library::project::Texts;
@@ -16,8 +19,24 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Most fields that are named of one file.
 const MOST_FIELDS: usize = 1000;
 
+/// Compares two versions of a document.
+#[derive(Serialize, Deserialize)]
+pub struct CompareVersions {
+    pub from: (i32, Texts),
+    pub to: (i32, Texts),
+}
+
+impl Work for CompareVersions {
+    const NAME: &'static str = "compare versions";
+    type Answer = DocumentDiff;
+
+    fn work(self, _: &dyn Fn(Value)) -> DocumentDiff {
+        diff((self.from.0, &self.from.1), (self.to.0, &self.to.1))
+    }
+}
+
 /// Only files that differ.
-pub fn diff(from: (i32, &Texts), to: (i32, &Texts)) -> DocumentDiff {
+fn diff(from: (i32, &Texts), to: (i32, &Texts)) -> DocumentDiff {
     let paths: BTreeSet<&String> = from.1.keys().chain(to.1.keys()).collect();
     let files = paths.into_iter().filter_map(|path| of_file(path, from.1.get(path), to.1.get(path)));
     DocumentDiff { from: from.0, to: to.0, files: files.collect() }

@@ -5,17 +5,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use domain::Problem;
-use domain::api::documents::Found;
+use domain::api::documents::{About, Found};
 use domain::document::{self, Located};
 use domain::finding::{Grade, Rule};
 use domain::project::{DocumentId, Kind, PERSONA_MODEL};
 use domain::scenario::Scenario;
+use sandbox::{Failure, Sandbox, Work};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
 
-use crate::library::{Cache, Files, Library, Trials};
+use super::about::about;
+use super::sandboxed::{LIBRARIES, exceeded};
+use crate::library::project::Documents;
+use crate::library::{Files, Library, Trials};
 
 /// What was found. Nothing that the project had before is told again.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Outlook {
     pub found: Vec<Found>,
+    /// What the changed documents say about themselves.
+    about: Vec<(DocumentId, About)>,
 }
 
 impl Outlook {
@@ -28,11 +38,50 @@ impl Outlook {
         let own = |found: &&Found| DocumentId::of(&found.file).as_ref() == Ok(id);
         self.found.iter().filter(own).cloned().collect()
     }
+
+    pub fn about(&self, id: &DocumentId) -> About {
+        self.about.iter().find(|(other, _)| other == id).map(|(_, about)| about.clone()).unwrap_or_default()
+    }
+
+    /// Of documents that cannot be checked within the limits of the sandbox.
+    fn unknown(changed: &BTreeSet<DocumentId>, failure: &Failure) -> Option<Self> {
+        let Failure::Exceeded(limit) = failure else { return None };
+        let found = changed.iter().map(|id| Found::new(exceeded(&id.path(None), *limit), None, String::new()));
+        Some(Self { found: found.collect(), about: Vec::new() })
+    }
 }
 
 /// Checks the files of a project of which some documents were changed. Scenarios are proved only if they were, or what
 /// they depend on; playbooks are tried only if they were.
-pub fn examine(cache: &Cache, before: Files, after: Files, changed: &BTreeSet<DocumentId>) -> Outlook {
+#[derive(Serialize, Deserialize)]
+pub struct CheckDocuments {
+    pub before: Files,
+    pub after: Files,
+    pub changed: BTreeSet<DocumentId>,
+}
+
+impl Work for CheckDocuments {
+    const NAME: &'static str = "check documents";
+    type Answer = Result<Outlook, Vec<Problem>>;
+
+    fn work(self, _: &dyn Fn(Value)) -> Self::Answer {
+        let documents = Documents::of(self.after)?;
+        let of = |id: &DocumentId| Some((id.clone(), about(id, documents.by_id.get(id)?)));
+        let about = self.changed.iter().filter_map(of).collect();
+        Ok(Outlook { found: examine(self.before, documents.files(), &self.changed), about })
+    }
+}
+
+impl CheckDocuments {
+    /// In a process of its own. Documents that exceed a limit have a finding that says so.
+    pub(super) async fn within(self, sandbox: &Sandbox, project: Uuid) -> Result<<Self as Work>::Answer, Failure> {
+        let changed = self.changed.clone();
+        let checked = sandbox.run(project, self).await;
+        checked.or_else(|failure| Outlook::unknown(&changed, &failure).map(Ok).ok_or(failure))
+    }
+}
+
+fn examine(before: Files, after: Files, changed: &BTreeSet<DocumentId>) -> Vec<Found> {
     let hash = after.hash();
     let texts = after.clone();
     let has = |kind, name: &str| changed.contains(&DocumentId { kind, name: name.to_owned() });
@@ -46,7 +95,7 @@ pub fn examine(cache: &Cache, before: Files, after: Files, changed: &BTreeSet<Do
     let mut places = Places { files: &texts, read: BTreeMap::new() };
     let mut found: Vec<Found> = changed.iter().filter_map(|id| misnamed(&mut places, id)).collect();
     if !built.problems.is_empty() && !texts.is_empty() {
-        let known = known(cache, before);
+        let known = known(before);
         let deletes = changed.iter().any(|id| texts.iter().all(|(path, _)| DocumentId::of(path).as_ref() != Ok(id)));
         let blamed = built.problems.into_iter().filter(|problem| {
             let own = DocumentId::of(&problem.file).is_ok_and(|id| changed.contains(&id));
@@ -60,9 +109,9 @@ pub fn examine(cache: &Cache, before: Files, after: Files, changed: &BTreeSet<Do
     found.sort();
     found.dedup();
     if let (Some(library), true) = (built.library, found.iter().all(|found| found.grade < Grade::Error)) {
-        cache.keep(hash, Arc::new(library));
+        LIBRARIES.keep(hash, Arc::new(library));
     }
-    Outlook { found }
+    found
 }
 
 /// Each playbook's judge, as far as it can be read.
@@ -76,8 +125,8 @@ fn judges(files: &Files) -> BTreeMap<String, String> {
 }
 
 /// What was wrong before.
-fn known(cache: &Cache, before: Files) -> BTreeSet<(String, String, String)> {
-    let problems = cache.assemble_here(before).err().unwrap_or_default();
+fn known(before: Files) -> BTreeSet<(String, String, String)> {
+    let problems = LIBRARIES.assemble_here(before).err().unwrap_or_default();
     problems.iter().map(key).collect()
 }
 

@@ -24,8 +24,9 @@ pub enum Refused {
     Busy,
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("checking was interrupted")]
-    Interrupted(#[from] tokio::task::JoinError),
+    /// It could not be checked.
+    #[error(transparent)]
+    Unchecked(#[from] sandbox::Failure),
 }
 
 impl From<sqlx::Error> for Refused {

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use domain::api::documents::Changes;
 use domain::project::DocumentId;
+use sandbox::Sandbox;
 use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::{Edit, Order, Refused, Saved, save};
+use crate::library::Files;
 use crate::library::project::{Documents, Texts};
-use crate::library::{Cache, Files};
 use store::documents::{self, Head};
 
 pub struct Replacement<'a> {
@@ -39,7 +40,7 @@ pub enum Existing {
 /// See [`Refused`]; then nothing was changed.
 pub async fn replace(
     pool: &PgPool,
-    cache: &Cache,
+    sandbox: &Sandbox,
     given: Documents,
     wanted: &Replacement<'_>,
 ) -> Result<Saved, Refused> {
@@ -52,7 +53,7 @@ pub async fn replace(
         dry_run: wanted.dry_run,
         edits: edits(given.by_id, &heads, wanted.existing),
     };
-    let saved = save(pool, cache, &order).await?;
+    let saved = save(pool, sandbox, &order).await?;
     Ok(Saved { changes: Changes { ignored: given.ignored, ..saved.changes }, ..saved })
 }
 

@@ -5,14 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::Problem;
 use domain::api::documents::{Change, Changes, DocumentChange, Found};
 use domain::project::DocumentId;
+use sandbox::Sandbox;
 use sqlx::{PgPool, Postgres, Transaction};
-use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
-use super::about::about;
-use super::{Outlook, Refused, examine};
+use super::{CheckDocuments, Outlook, Refused};
+use crate::library::Files;
 use crate::library::project::{Documents, Texts};
-use crate::library::{Cache, Files};
 use store::clock;
 use store::documents::{self, Head, NewVersion};
 
@@ -53,7 +52,7 @@ const ATTEMPTS: usize = 8;
 ///
 /// # Errors
 /// See [`Refused`]; then nothing was changed.
-pub async fn save(pool: &PgPool, cache: &Cache, order: &Order<'_>) -> Result<Saved, Refused> {
+pub async fn save(pool: &PgPool, sandbox: &Sandbox, order: &Order<'_>) -> Result<Saved, Refused> {
     for _ in 0..ATTEMPTS {
         let state = State::read(pool, order.project).await?;
         let planned = plan(&state, order)?;
@@ -66,7 +65,7 @@ pub async fn save(pool: &PgPool, cache: &Cache, order: &Order<'_>) -> Result<Sav
         if planned.is_empty() {
             return Ok(Saved { changes, tx: None });
         }
-        let outlook = outlook(cache, &state, &planned).await?;
+        let outlook = outlook(sandbox, order.project, &state, &planned).await?;
         if order.promote && !outlook.is_sound() {
             return Err(Refused::Unsound(outlook.found));
         }
@@ -153,7 +152,7 @@ fn check_files(id: &DocumentId, files: &Texts) -> Result<(), Vec<Problem>> {
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-async fn outlook(cache: &Cache, state: &State, planned: &[Step<'_>]) -> Result<Outlook, Refused> {
+async fn outlook(sandbox: &Sandbox, project: Uuid, state: &State, planned: &[Step<'_>]) -> Result<Outlook, Refused> {
     let mut after = state.promoted.clone();
     for step in planned {
         match &step.edit.files {
@@ -163,12 +162,8 @@ async fn outlook(cache: &Cache, state: &State, planned: &[Step<'_>]) -> Result<O
     }
     let before: Files = state.promoted.values().flatten().map(|(path, text)| (path.clone(), text.clone())).collect();
     let changed: BTreeSet<DocumentId> = planned.iter().map(|step| step.edit.id.clone()).collect();
-    let cache = cache.clone();
-    let examined = spawn_blocking(move || {
-        let after = Documents::of(after.into_values().flatten())?.files();
-        Ok(examine(&cache, before, after, &changed))
-    });
-    examined.await?.map_err(Refused::Bad)
+    let after = after.into_values().flatten().collect();
+    CheckDocuments { before, after, changed }.within(sandbox, project).await?.map_err(Refused::Bad)
 }
 
 /// `None` if others changed the documents since they were read.
@@ -199,7 +194,7 @@ async fn keep(
             version: step.version(state),
             files: step.edit.files.as_ref(),
             hash: &step.hash,
-            about: &step.edit.files.as_ref().map(|files| about(id, files)).unwrap_or_default(),
+            about: &outlook.about(id),
             message: order.message,
             author: order.author,
             created_at: now,
@@ -254,7 +249,7 @@ fn files_changed(before: &Texts, after: &Texts) -> BTreeMap<String, Change> {
 /// Files that cannot be kept, or a database that cannot be asked.
 pub async fn check(
     pool: &PgPool,
-    cache: &Cache,
+    sandbox: &Sandbox,
     project: Uuid,
     id: &DocumentId,
     files: Texts,
@@ -263,5 +258,5 @@ pub async fn check(
     let edit = Edit { id: id.clone(), files: Some(files), base: None };
     let step = Step { edit: &edit, hash: String::new(), promotes: false };
     let state = State::read(pool, project).await?;
-    Ok(outlook(cache, &state, &[step]).await?.found)
+    Ok(outlook(sandbox, project, &state, &[step]).await?.found)
 }

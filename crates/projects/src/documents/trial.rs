@@ -14,23 +14,26 @@ use domain::scenario::Scenario;
 use domain::transcript::Transcript;
 use engine::World;
 use engine::rehearsal::{self, Way};
+use sandbox::{Sandbox, Work};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sqlx::PgPool;
-use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
-pub use calls::{attempt, reason};
-pub use prompts::prompts;
+pub use calls::{CallTools, attempt, reason};
+pub use prompts::{RenderTemplates, prompts};
 
+use super::sandboxed::{Fault, LIBRARIES, answer};
 use crate::library::project::{Documents, Texts};
-use crate::library::{Cache, Library};
+use crate::library::{Files, Library};
 use crate::provenance;
 use domain::bad_input::BadInput;
 use store::documents;
 
-/// Whose documents they are, and how they are read.
+/// Whose documents they are, and where they are tried.
 pub struct Place<'a> {
     pub pool: &'a PgPool,
-    pub cache: &'a Cache,
+    pub sandbox: &'a Sandbox,
     pub project: Uuid,
 }
 
@@ -39,11 +42,30 @@ pub struct Place<'a> {
 /// # Errors
 /// [`BadInput`] with everything that keeps it from being played.
 pub async fn play(place: &Place<'_>, id: &str, wanted: PlayScenario) -> anyhow::Result<Rehearsal> {
-    let PlayScenario { drafts, complexity, agent_style, variant, trace } = wanted;
+    let mut wanted = wanted;
     let named = [DocumentId { kind: Kind::Scenario, name: id.to_owned() }];
-    let library = library(place, &named, drafts).await?;
-    let (id, way) = (id.to_owned(), Way { complexity, agent_style, variant });
-    spawn_blocking(move || rehearse(&library, &id, way, trace.as_ref())).await?
+    let files = files(place, &named, std::mem::take(&mut wanted.drafts)).await?;
+    let play = PlayScript { files, scenario: id.to_owned(), wanted };
+    answer(&named[0].path(None), place.sandbox.run(place.project, play).await)
+}
+
+/// Plays the script of a scenario.
+#[derive(Serialize, Deserialize)]
+pub struct PlayScript {
+    files: Files,
+    scenario: String,
+    wanted: PlayScenario,
+}
+
+impl Work for PlayScript {
+    const NAME: &'static str = "play a script";
+    type Answer = Result<Rehearsal, Fault>;
+
+    fn work(self, _: &dyn Fn(Value)) -> Self::Answer {
+        let PlayScenario { complexity, agent_style, variant, trace, .. } = self.wanted;
+        let way = Way { complexity, agent_style, variant };
+        Ok(rehearse(&*library(self.files)?, &self.scenario, way, trace.as_ref())?)
+    }
 }
 
 fn rehearse(library: &Library, id: &str, way: Way, trace: Option<&Trace>) -> anyhow::Result<Rehearsal> {
@@ -100,7 +122,7 @@ fn named(playbook: &str, scenario: Option<&str>) -> Vec<DocumentId> {
 }
 
 /// What is promoted, the newest versions of the documents that are named, and the drafts over both.
-async fn library(place: &Place<'_>, named: &[DocumentId], drafts: Texts) -> anyhow::Result<Arc<Library>> {
+async fn files(place: &Place<'_>, named: &[DocumentId], drafts: Texts) -> anyhow::Result<Files> {
     let mut db = place.pool.acquire().await?;
     let mut all = documents::promoted(&mut db, place.project).await?;
     for id in named {
@@ -122,7 +144,9 @@ async fn library(place: &Place<'_>, named: &[DocumentId], drafts: Texts) -> anyh
         }
         known.extend(texts);
     }
-    let cache = place.cache.clone();
-    let assemble = move || cache.assemble_here(Documents::of(all.into_values().flatten())?.files());
-    Ok(spawn_blocking(assemble).await?.map_err(BadInput)?)
+    Ok(Documents::of(all.into_values().flatten()).map_err(BadInput)?.files())
+}
+
+fn library(files: Files) -> anyhow::Result<Arc<Library>> {
+    Ok(LIBRARIES.assemble_here(files).map_err(BadInput)?)
 }

@@ -10,9 +10,11 @@ use domain::progress::Doing;
 use domain::similarity::{SAME_DESCRIPTION, SAME_GOAL};
 use domain::{Problem, document};
 use runtime::jobs::{Completion, JobLease};
+use sandbox::{Failure, Limits as WorkLimits, Sandbox, Work};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::task::spawn_blocking;
 
+use super::sandboxed::exceeded;
 use crate::library::{Examining, Files, Library, Limits};
 use store::clock;
 use store::runs;
@@ -22,7 +24,7 @@ use store::validations::{self, Validation};
 ///
 /// # Errors
 /// The database.
-pub async fn work(lease: JobLease) -> anyhow::Result<Completion> {
+pub async fn work(lease: JobLease, sandbox: &Sandbox) -> anyhow::Result<Completion> {
     let project = lease.job.project.context("a validation without a project")?;
     let order: NewValidation = serde_json::from_value(lease.job.spec.clone())?;
     let limits = Limits {
@@ -31,21 +33,12 @@ pub async fn work(lease: JobLease) -> anyhow::Result<Completion> {
     };
     let options = json!({"similar_description": limits.description, "similar_goal": limits.goal, "models": []});
     let files = super::files(&lease.pool, project).await?;
-    let own = lease.clone();
-    let (files, found) = spawn_blocking(move || {
-        let tell = |doing| {
-            own.tell(doing);
-            !own.over().is_cancelled()
-        };
-        let examined = Library::examine(files.clone(), &limits, &wanted(tell, &files));
-        let (problems, reported) = match examined {
-            Ok((_, findings)) => (Vec::new(), findings),
-            Err(problems) => (problems, Vec::new()),
-        };
-        let found = found_in(&files, problems, reported);
-        (files, found)
-    })
-    .await?;
+    let (own, validate) = (lease.clone(), ValidateProject { files: files.clone(), limits });
+    let heard = move |doing| drop(serde_json::from_value(doing).map(|doing| own.tell(doing)));
+    let found = match sandbox.run_reporting(project, validate, heard).await {
+        Err(Failure::Exceeded(limit)) => vec![Found::new(exceeded(".", limit), None, String::new())],
+        done => done?,
+    };
     let counts = Counts::of(&found);
     let validation = Validation {
         id: lease.job.subject,
@@ -68,8 +61,30 @@ pub async fn work(lease: JobLease) -> anyhow::Result<Completion> {
     Ok(Completion::finished(tx, json!({"sound": validation.sound})))
 }
 
-/// Says what is done next, and hears whether it is still wanted.
-fn wanted<T: Fn(Doing) -> bool>(tell: T, files: &Files) -> impl Fn(Examining) -> bool + use<T> {
+/// Checks a whole project, and says what was found.
+#[derive(Serialize, Deserialize)]
+pub struct ValidateProject {
+    files: Files,
+    limits: Limits,
+}
+
+impl Work for ValidateProject {
+    const NAME: &'static str = "validate a project";
+    const LIMITS: WorkLimits = WorkLimits::JOB;
+    type Answer = Vec<Found>;
+
+    fn work(self, report: &dyn Fn(Value)) -> Vec<Found> {
+        let tell = |doing: Doing| report(json!(doing));
+        let (problems, reported) = match Library::examine(self.files.clone(), &self.limits, &steps(tell, &self.files)) {
+            Ok((_, findings)) => (Vec::new(), findings),
+            Err(problems) => (problems, Vec::new()),
+        };
+        found_in(&self.files, problems, reported)
+    }
+}
+
+/// Reports each step before it is taken.
+fn steps<T: Fn(Doing)>(tell: T, files: &Files) -> impl Fn(Examining) -> bool + use<T> {
     let (total, proved) = (files.under("scenarios").count(), Cell::new(0));
     move |examining| {
         let doing = match examining {
@@ -80,7 +95,8 @@ fn wanted<T: Fn(Doing) -> bool>(tell: T, files: &Files) -> impl Fn(Examining) ->
             Examining::Playbook => Doing::new("try", 0, None),
             Examining::Duplicates => Doing::new("compare", 0, None),
         };
-        tell(doing)
+        tell(doing);
+        true
     }
 }
 
@@ -113,21 +129,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_scenario_is_told_until_it_is_not_wanted_any_more() {
+    fn each_step_is_reported_before_it_is_taken() {
         let mut files = Files::default();
         files.insert("scenarios/a.yaml", String::new());
         files.insert("scenarios/b.yaml", String::new());
-        let (told, still) = (RefCell::new(Vec::new()), Cell::new(true));
-        let tell = |doing| {
-            told.borrow_mut().push(doing);
-            still.get()
-        };
-        let wanted = wanted(tell, &files);
-        assert!(wanted(Examining::Scenario) && wanted(Examining::Scenario) && wanted(Examining::Duplicates));
-        still.set(false);
-        assert!(!wanted(Examining::Scenario));
+        let told = RefCell::new(Vec::new());
+        let steps = steps(|doing| told.borrow_mut().push(doing), &files);
+        for step in [Examining::Scenario, Examining::Scenario, Examining::Duplicates] {
+            assert!(steps(step));
+        }
         let proved = |done| Doing::new("prove", done, Some(2));
-        let compared = Doing::new("compare", 0, None);
-        assert_eq!(*told.borrow(), [proved(0), proved(1), compared, proved(2)]);
+        assert_eq!(*told.borrow(), [proved(0), proved(1), Doing::new("compare", 0, None)]);
     }
 }

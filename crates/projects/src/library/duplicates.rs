@@ -6,10 +6,12 @@ use domain::document;
 use domain::finding::{Finding, Reported, Rule};
 use domain::scenario::Scenario;
 use domain::similarity::{Near, NearDuplicates};
+use serde::{Deserialize, Serialize};
 
 use super::Library;
 
 /// From how alike on two texts are reported: gestalt ratios from 0 to 1.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Limits {
     pub description: f64,
     pub goal: f64,

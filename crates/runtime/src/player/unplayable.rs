@@ -38,7 +38,8 @@ impl Unplayable {
             info!(run = %claim.run_id, reason, "a run cannot be played here; others may take it up");
             self.runs.insert(claim.run_id, (Instant::now(), reason));
         }
-        store::patiently(|| async { players::release(&mut *self.pool.acquire().await?, self.player, claim).await }).await
+        store::patiently(|| async { players::release(&mut *self.pool.acquire().await?, self.player, claim).await })
+            .await
     }
 
     /// Pauses what nobody has taken up meanwhile. The rest is tried again: what was missing may be here now.
@@ -55,9 +56,8 @@ impl Unplayable {
     }
 
     async fn pause(&self, run: Uuid, reason: &str) -> store::Result<()> {
-        let pause = || async {
-            players::pause_unless_played(&mut *self.pool.acquire().await?, self.player, run, reason).await
-        };
+        let pause =
+            || async { players::pause_unless_played(&mut *self.pool.acquire().await?, self.player, run, reason).await };
         if store::patiently(pause).await? {
             warn!(%run, reason, "nobody can play this run; it is paused");
         }

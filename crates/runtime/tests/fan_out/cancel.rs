@@ -3,8 +3,9 @@
 use domain::api::RunState;
 use serde_json::json;
 use sqlx::PgPool;
+use store::StoreError;
 use store::control::{self, Refused};
-use store::{StoreError, players};
+use store::players::{self, Wanted};
 
 use crate::support::endpoint::{Act, Endpoint};
 use crate::support::kind::Spec;
@@ -37,6 +38,10 @@ async fn a_run_is_cancelled_for_good_whatever_it_waits_for(pool: PgPool) {
         assert!(matches!(change, Err(StoreError::Refused(Refused::Cancelled))));
     }
     let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
-    assert_eq!(players::claim(&mut db, player, &KINDS, 8, None).await.unwrap(), None, "nobody plays it");
+    assert_eq!(
+        players::claim(&mut db, player, &Wanted { kinds: &KINDS, most: 8, ..Wanted::default() }).await.unwrap(),
+        None,
+        "nobody plays it"
+    );
     assert_eq!(endpoint.asked(), asked);
 }

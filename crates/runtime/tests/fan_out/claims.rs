@@ -9,7 +9,7 @@ use runtime::drive::Stopped;
 use runtime::{ModelClients, Options, Place, Player, RunControl, Runnable};
 use sqlx::PgPool;
 use store::journal::TaskFailure;
-use store::players;
+use store::players::{self, Wanted};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -47,8 +47,14 @@ async fn a_process_that_plays_other_kinds_leaves_it_alone(pool: PgPool) {
     let mut db = pool.acquire().await.unwrap();
     // There is something left behind, too.
     let gone = players::register(&mut db, "gone", 1, LEASE).await.unwrap();
-    assert_eq!(players::claim(&mut db, gone, &["others", "conversations"], 4, None).await.unwrap(), None);
-    let claim = players::claim(&mut db, gone, &KINDS, 4, None).await.unwrap().unwrap();
+    assert_eq!(
+        players::claim(&mut db, gone, &Wanted { kinds: &["others", "conversations"], most: 4, ..Wanted::default() })
+            .await
+            .unwrap(),
+        None
+    );
+    let claim =
+        players::claim(&mut db, gone, &Wanted { kinds: &KINDS, most: 4, ..Wanted::default() }).await.unwrap().unwrap();
     players::leave(&mut db, gone).await.unwrap();
 
     let options = Options { only: None, poll: Duration::from_millis(20), ..options(run, 4) };

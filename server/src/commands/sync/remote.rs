@@ -11,8 +11,8 @@ use super::super::connection::{Connection, ConnectionArgs};
 use super::{check_server, refused};
 use ::projects::archive::{pack, unpack};
 use ::projects::documents::{self, Existing, Replacement, Saved};
-use ::projects::library::Cache;
 use ::projects::library::project::Documents;
+use ::sandbox::Sandbox;
 use domain::bad_input::BadInput;
 use store::audit::{self, Entry};
 use store::clock;
@@ -93,7 +93,7 @@ impl Remote {
                 let Push { message, existing, drafts, dry_run } = *push;
                 let wanted = Replacement { project: project.id, author: "", message, existing, drafts, dry_run };
                 let pool = &connection.pool;
-                let saved = documents::replace(pool, &Cache::default(), given, &wanted).await.map_err(refused)?;
+                let saved = documents::replace(pool, &Sandbox::InProcess, given, &wanted).await.map_err(refused)?;
                 let Saved { changes, tx } = saved;
                 if let Some(mut tx) = tx {
                     let entry = Entry {

@@ -9,7 +9,6 @@ use domain::api::documents::{
 };
 use sqlx::PgPool;
 use std::collections::HashMap;
-use tokio::task::spawn_blocking;
 
 use super::place::{Collection, Place, base, tag};
 use super::{kept, message};
@@ -19,7 +18,7 @@ use crate::http::audit::Audit;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::{Body, Path, Query};
 use crate::http::page::{PageParams, Paging, page};
-use projects::documents::{self as edit, Edit, Order, Refused};
+use projects::documents::{self as edit, CompareVersions, Edit, Order, Refused};
 use projects::library::project::Texts;
 use store::documents;
 
@@ -63,24 +62,24 @@ pub async fn version(
     params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path), DiffParams),
     responses((status = 200, body = DocumentDiff), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn diff(
-    State(pool): State<PgPool>,
+    State(app): State<App>,
     reader: Reader,
     place: Place,
     Query(params): Query<DiffParams>,
 ) -> Result<Json<DocumentDiff>> {
     let to = match params.to {
-        Some(version) => at(&pool, &reader, &place, version).await?,
+        Some(version) => at(app.pool(), &reader, &place, version).await?,
         None => {
-            let newest = documents::get(&mut *pool.acquire().await?, reader.project, &place.id, None).await?;
+            let newest = documents::get(&mut *app.pool().acquire().await?, reader.project, &place.id, None).await?;
             newest.ok_or(Refused::Missing(place.id.clone()))?
         }
     };
     let (from, before) = match params.from.unwrap_or(to.saved.version - 1) {
         0 => (0, Texts::new()),
-        version => (version, at(&pool, &reader, &place, version).await?.files),
+        version => (version, at(app.pool(), &reader, &place, version).await?.files),
     };
-    let compared = spawn_blocking(move || edit::diff((from, &before), (to.saved.version, &to.files)));
-    Ok(Json(compared.await.map_err(|e| HttpError::Internal(e.into()))?))
+    let compare = CompareVersions { from: (from, before), to: (to.saved.version, to.files) };
+    Ok(Json(app.sandbox().run(reader.project, compare).await?))
 }
 
 /// The documents that need a document, and the runs that were made with it
@@ -153,7 +152,7 @@ async fn changed(
     edits: Vec<Edit>,
 ) -> Result<Json<Changes>> {
     let order = Order { project: author.project, author: &author.caller.name, message, promote, dry_run: false, edits };
-    kept(audit, edit::save(app.pool(), app.libraries(), &order).await?).await
+    kept(audit, edit::save(app.pool(), app.sandbox(), &order).await?).await
 }
 
 async fn at(pool: &PgPool, reader: &Reader, place: &Place, version: i32) -> Result<Document> {

@@ -18,11 +18,14 @@ use runtime::Options;
 use serde_json::Value;
 use sqlx::PgPool;
 use store::control::{self, Refused};
-use store::{StoreError, players, runs};
+use store::players::{self, Wanted};
+use store::{StoreError, runs};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::{Endpoint, says, status};
-use crate::support::play::{HELP, LEASE, TRANSFER, hasty, listeners, planned, planned_as, play_all, player, stories, wanted};
+use crate::support::play::{
+    HELP, LEASE, TRANSFER, hasty, listeners, planned, planned_as, play_all, player, stories, wanted,
+};
 use crate::support::{agent, ledger, until};
 
 async fn summary(run: &ConversationRun) -> RunSummary {
@@ -248,6 +251,38 @@ async fn runs_of_higher_priority_come_first_and_equals_share(pool: PgPool) {
     assert_eq!(players::claim(&mut db, player, &wanted(50)).await.unwrap(), None);
 }
 
+/// A server that was started without the key of a model stands beside a command that has it.
+#[sqlx::test(migrations = "../migrations")]
+async fn a_player_without_a_key_leaves_the_run_to_those_who_have_it(pool: PgPool) {
+    let run = planned(&pool, &[HELP], 8, 1, &[]).await;
+    let keyless = "UPDATE runs SET spec = jsonb_set(spec, '{models,agent}', '\"m@http://127.0.0.1:9/v1@NO_SUCH_KEY\"')";
+    sqlx::query(keyless).execute(&pool).await.unwrap();
+    let mut db = pool.acquire().await.unwrap();
+    let other = players::register(&mut db, "there", 1, LEASE).await.unwrap();
+    players::claim(&mut db, other, &wanted(4)).await.unwrap().unwrap();
+    let (player, stop) =
+        (Player::new(pool.clone(), ModelClients::new(hasty()), Options::default()), CancellationToken::new());
+    let people = async {
+        let mut db = pool.acquire().await.unwrap();
+        until("it was claimed and given back", async || {
+            let left = sqlx::query_scalar::<_, i64>("SELECT count(*) FROM claims WHERE player IS NULL");
+            left.fetch_one(&pool).await.unwrap() == 1
+        })
+        .await;
+        let left = players::claim(&mut db, other, &wanted(4)).await.unwrap().unwrap();
+        assert!(left.left_behind && left.positions() == (4..=7), "{left:?}");
+        assert_eq!(summary(&run).await.state, RunState::Running);
+
+        players::leave(&mut db, other).await.unwrap();
+        until("it is paused, as nobody plays it", async || summary(&run).await.state == RunState::Paused).await;
+        let paused = summary(&run).await.paused_because.unwrap();
+        assert!(paused.contains("NO_SUCH_KEY"), "{paused}");
+        stop.cancel();
+    };
+    let (played, ()) = tokio::join!(player.play(&stop), people);
+    played.unwrap();
+}
+
 #[sqlx::test(migrations = "../migrations")]
 async fn a_run_is_never_played_more_at_once_than_it_may(pool: PgPool) {
     let run = planned(&pool, &[HELP], 100, 1, &[]).await.control.run.id;
@@ -262,9 +297,10 @@ async fn a_run_is_never_played_more_at_once_than_it_may(pool: PgPool) {
     assert_eq!((first.positions(), second.positions()), (0..=6, 7..=9));
     assert_eq!(players::claim(&mut db, a, &wanted(7)).await.unwrap(), None);
     assert!(!players::done(&mut db, b, &first).await.unwrap());
-    assert_eq!(players::claim(&mut db, b, &Wanted { only: Some(run), ..wanted(64) }).await.unwrap(), None, "the claim was not its own");
+    let rest = Wanted { only: Some(run), ..wanted(64) };
+    assert_eq!(players::claim(&mut db, b, &rest).await.unwrap(), None, "the claim was not its own");
     assert!(!players::done(&mut db, a, &first).await.unwrap());
-    assert_eq!(players::claim(&mut db, b, &Wanted { only: Some(run), ..wanted(64) }).await.unwrap().unwrap().positions(), 10..=16);
+    assert_eq!(players::claim(&mut db, b, &rest).await.unwrap().unwrap().positions(), 10..=16);
 }
 
 #[sqlx::test(migrations = "../migrations")]

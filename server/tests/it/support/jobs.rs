@@ -6,6 +6,7 @@ use domain::api::JobSummary;
 use domain::job::JobKind;
 use runtime::ModelClients;
 use runtime::jobs::{Handlers, see_through};
+use sandbox::Sandbox;
 use server::jobs::handlers_with_files;
 use sqlx::PgPool;
 use store::{clock, jobs};
@@ -14,9 +15,14 @@ use uuid::Uuid;
 
 use super::play::hasty;
 
+/// Processes of the program that is tested.
+pub fn sandbox() -> Sandbox {
+    Sandbox::of_program(env!("CARGO_BIN_EXE_groundstate").into())
+}
+
 /// What a server does about jobs.
 pub fn handlers(files: &Path) -> Handlers {
-    handlers_with_files(&ModelClients::new(hasty()), files.to_owned())
+    handlers_with_files(&ModelClients::new(hasty()), &sandbox(), files.to_owned())
 }
 
 /// The newest job of what it makes.

@@ -13,11 +13,13 @@ use engine::World;
 use engine::playbook::{Sources, compile};
 use engine::tried_call::{Attempt, Reply, Traced, Why};
 use engine::world::PatchError;
+use sandbox::Work;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio::task::spawn_blocking;
 
-use super::{Place, field, library, named, traced};
-use crate::library::Library;
+use super::{Place, field, files, library, named, traced};
+use crate::documents::sandboxed::{Fault, answer};
+use crate::library::{Files, Library};
 use crate::provenance::{history, writer};
 use domain::bad_input::BadInput;
 
@@ -32,21 +34,40 @@ pub async fn attempt(place: &Place<'_>, playbook: &str, wanted: TryCalls) -> any
     if wanted.calls.is_empty() || wanted.calls.len() > MOST_CALLS {
         bail!(field("calls", format!("give 1 to {MOST_CALLS} calls")));
     }
-    let TryCalls { drafts, scenario, calls, trace } = wanted;
-    let named = named(playbook, scenario.as_deref());
-    let library = library(place, &named, drafts).await?;
-    let name = playbook.to_owned();
-    let made = spawn_blocking(move || {
-        let mut attempt = begun(&library, &name, scenario.as_deref())?;
-        let mut tried = made(&mut attempt, &calls)?;
-        let found = trace.map(|trace| traced(attempt.initial(), attempt.transcript(), &trace));
-        tried.traced = found.transpose()?;
-        if scenario.is_none() {
-            tried.note = unfit(&attempt);
-        }
-        anyhow::Ok(tried)
-    });
-    made.await?
+    let mut wanted = wanted;
+    let named = named(playbook, wanted.scenario.as_deref());
+    let files = files(place, &named, std::mem::take(&mut wanted.drafts)).await?;
+    let call = CallTools { files, playbook: playbook.to_owned(), wanted };
+    answer(&format!("playbooks/{playbook}"), place.sandbox.run(place.project, call).await)
+}
+
+/// Makes calls of a playbook's tools.
+#[derive(Serialize, Deserialize)]
+pub struct CallTools {
+    files: Files,
+    playbook: String,
+    wanted: TryCalls,
+}
+
+impl Work for CallTools {
+    const NAME: &'static str = "call tools";
+    type Answer = Result<Tried, Fault>;
+
+    fn work(self, _: &dyn Fn(Value)) -> Self::Answer {
+        Ok(tried(&*library(self.files)?, &self.playbook, self.wanted)?)
+    }
+}
+
+fn tried(library: &Library, playbook: &str, wanted: TryCalls) -> anyhow::Result<Tried> {
+    let TryCalls { scenario, calls, trace, .. } = wanted;
+    let mut attempt = begun(library, playbook, scenario.as_deref())?;
+    let mut tried = made(&mut attempt, &calls)?;
+    let found = trace.map(|trace| traced(attempt.initial(), attempt.transcript(), &trace));
+    tried.traced = found.transpose()?;
+    if scenario.is_none() {
+        tried.note = unfit(&attempt);
+    }
+    Ok(tried)
 }
 
 fn begun(library: &Library, playbook: &str, scenario: Option<&str>) -> anyhow::Result<Attempt> {

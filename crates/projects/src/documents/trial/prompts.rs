@@ -13,10 +13,13 @@ use domain::transcript::Transcript;
 use engine::playbook::Playbook;
 use engine::rehearsal::{self, Way};
 use engine::templates;
-use tokio::task::spawn_blocking;
+use sandbox::Work;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{Place, field, library, named, played};
-use crate::library::Library;
+use super::{Place, field, files, library, named, played};
+use crate::documents::sandboxed::{Fault, answer};
+use crate::library::{Files, Library};
 use domain::bad_input::BadInput;
 
 /// Renders what each role is told when the script of a scenario is played.
@@ -24,10 +27,30 @@ use domain::bad_input::BadInput;
 /// # Errors
 /// [`BadInput`] with everything that keeps it from being played: templates that are none stand there with their lines.
 pub async fn prompts(place: &Place<'_>, playbook: &str, wanted: RenderPrompts) -> anyhow::Result<Prompts> {
-    let RenderPrompts { drafts, scenario, complexity, agent_style, variant } = wanted;
-    let library = library(place, &named(playbook, scenario.as_deref()), drafts).await?;
-    let (name, way) = (playbook.to_owned(), Way { complexity, agent_style, variant });
-    spawn_blocking(move || rendered(&library, &name, scenario.as_deref(), way)).await?
+    let mut wanted = wanted;
+    let named = named(playbook, wanted.scenario.as_deref());
+    let files = files(place, &named, std::mem::take(&mut wanted.drafts)).await?;
+    let render = RenderTemplates { files, playbook: playbook.to_owned(), wanted };
+    answer(&format!("playbooks/{playbook}"), place.sandbox.run(place.project, render).await)
+}
+
+/// Renders the prompts of a playbook's roles.
+#[derive(Serialize, Deserialize)]
+pub struct RenderTemplates {
+    files: Files,
+    playbook: String,
+    wanted: RenderPrompts,
+}
+
+impl Work for RenderTemplates {
+    const NAME: &'static str = "render templates";
+    type Answer = Result<Prompts, Fault>;
+
+    fn work(self, _: &dyn Fn(Value)) -> Self::Answer {
+        let RenderPrompts { scenario, complexity, agent_style, variant, .. } = self.wanted;
+        let way = Way { complexity, agent_style, variant };
+        Ok(rendered(&*library(self.files)?, &self.playbook, scenario.as_deref(), way)?)
+    }
 }
 
 fn rendered(library: &Library, playbook: &str, scenario: Option<&str>, way: Way) -> anyhow::Result<Prompts> {
