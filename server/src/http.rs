@@ -50,7 +50,6 @@ use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::IntoResponse;
 use axum::routing::get;
-use sqlx::PgPool;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::trace::TraceLayer;
 use utoipa::openapi::OpenApi;
@@ -61,6 +60,7 @@ use utoipa_swagger_ui::SwaggerUi;
 use app::App;
 pub use connections::serve;
 use error::HttpError;
+pub use operations::Watched;
 
 /// Largest body, but for uploads.
 const LARGEST_BODY: usize = 4 << 20;
@@ -70,12 +70,12 @@ const LARGEST_ORDER: usize = 2 << 20;
 const LARGEST_UPLOAD: usize = (32 << 20) + (1 << 10);
 
 /// What watches this process: whether it lives, whether it can work, and its figures.
-pub fn operations(pool: PgPool) -> Router {
+pub fn operations(watched: Watched) -> Router {
     Router::new()
         .route("/healthz", get(|| async { "ok" }))
         .route("/readyz", get(operations::ready))
         .route("/metrics", get(operations::metrics))
-        .with_state(pool)
+        .with_state(watched)
 }
 
 /// Functions, because routers are large values: all in one function are too much for the stack of a test's thread.
@@ -270,7 +270,7 @@ pub fn router(app: App) -> Router {
         .merge(SwaggerUi::new(headers::REFERENCE).config(utoipa_swagger_ui::Config::from("/api/v1/openapi.json")))
         .fallback(assets::serve)
         .with_state(app.clone())
-        .merge(operations(app.pool().clone()))
+        .merge(operations(app.watched()))
         .layer(CatchPanicLayer::custom(error::panicked))
         .layer(from_fn(limits::in_size))
         .layer(from_fn_with_state(app, headers::strict))

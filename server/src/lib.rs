@@ -5,6 +5,7 @@ pub mod commands;
 pub mod http;
 pub mod jobs;
 pub mod people;
+mod player_process;
 pub mod postgres;
 pub mod reference;
 mod say;

@@ -1,5 +1,7 @@
 //! What operators see: logs, figures for Prometheus, traces for OpenTelemetry.
 
+mod merge;
+
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -11,6 +13,8 @@ use opentelemetry_sdk::trace::SdkTracerProvider;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
+
+pub use merge::merged;
 
 /// How logs are written, to standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -91,7 +95,7 @@ fn recorder() -> Result<PrometheusHandle, BuildError> {
         .install_recorder()
 }
 
-/// The figures in Prometheus' text format; empty if nothing is counted.
+/// The figures of this process in Prometheus' text format; empty if nothing is counted.
 pub fn figures() -> String {
     FIGURES.get().map(PrometheusHandle::render).unwrap_or_default()
 }

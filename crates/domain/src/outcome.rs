@@ -32,6 +32,8 @@ pub enum Blame {
     SimulatedUser,
     ToolSimulator,
     Judge,
+    /// A tool, a template or a rule that ended the processes in which it was evaluated.
+    Playbook,
     Infrastructure,
 }
 

@@ -81,8 +81,13 @@ impl Claims {
             }
             left += 1;
             let (run, first) = (run.clone(), claim.first_position);
-            let place =
-                Place { queue: queue.clone(), inbox: inbox.clone(), position, begun: begun.map(|begun| begun.planned) };
+            let place = Place {
+                queue: queue.clone(),
+                inbox: inbox.clone(),
+                position,
+                begun: begun.map(|begun| begun.planned),
+                deaths: claim.deaths,
+            };
             playing.spawn(async move {
                 let outcome = run.play(place).await;
                 Played { run: run.control().run.id, position, claim: first, outcome }

@@ -29,6 +29,7 @@ use crate::inbox::Inbox;
 use crate::loaded_run::{Halt, LoadedRun};
 use crate::prefetch::Prefetched;
 use crate::run_kind::RunKind;
+use crate::watchdog;
 use answers::stood_in;
 use requests::Asked;
 
@@ -114,9 +115,9 @@ pub async fn fail<K: RunKind>(
     queue: &CommitQueue,
     planned: PlannedTask,
     begins: bool,
-    reason: String,
+    (blame, reason): (Blame, String),
 ) -> Result<TaskFailure, CommitError> {
-    let failure = TaskFailure { blame: Cow::Borrowed(Blame::Infrastructure.into_str()), reason };
+    let failure = TaskFailure { blame: Cow::Borrowed(blame.into_str()), reason };
     let completion = Completion {
         failure: Some(failure.clone()),
         keep_through: None,
@@ -231,19 +232,17 @@ impl<'a, K: RunKind> Drive<'a, K> {
     /// Plays on without waiting.
     fn advance(&mut self) -> Advanced<<K::Task as Task>::Requests> {
         let Self { run, task, events, usage, .. } = self;
-        advance(
-            task,
-            |task, request| {
-                let binding = run.kind.binding(&request.to)?;
-                let Executor::StandIn = binding.executor else { return None };
-                let resolution = task.stand_in(request);
-                Some(stood_in(run, usage, request.role, binding, resolution))
-            },
-            |_, event| {
-                events.push(event);
-                ControlFlow::Continue(())
-            },
-        )
+        let stand_in = |task: &K::Task, request: &Request<K::To>| {
+            let binding = run.kind.binding(&request.to)?;
+            let Executor::StandIn = binding.executor else { return None };
+            let resolution = task.stand_in(request);
+            Some(stood_in(run, usage, request.role, binding, resolution))
+        };
+        let record = |_: &K::Task, event| {
+            events.push(event);
+            ControlFlow::Continue(())
+        };
+        watchdog::step(|| advance(task, stand_in, record))
     }
 
     /// Makes the requests that are not made yet, and takes one answer.

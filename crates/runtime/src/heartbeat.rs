@@ -12,10 +12,14 @@ use tracing::warn;
 /// How long a process that stops waits for a database that does not answer.
 pub const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// Where this process runs, for people.
+/// The name of this machine, as players are registered with it.
+pub fn this_host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Where this process runs.
 pub fn place() -> (String, i32) {
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    (host, i32::try_from(std::process::id()).unwrap_or_default())
+    (this_host(), i32::try_from(std::process::id()).unwrap_or_default())
 }
 
 /// Says that the player lives, several times in each lease, and gives up others that have not said it. `given_up` is

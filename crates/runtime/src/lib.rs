@@ -21,10 +21,12 @@ mod prefetch;
 mod run_kind;
 mod run_signals;
 mod runnable;
+mod watchdog;
 mod worker_pools;
 
 pub use binding::{Executor, ModelBinding, ModelClients, Pace};
 pub use budget::{Spending, cap_reached};
+pub use heartbeat::this_host;
 pub use inbox::Inbox;
 pub use loaded_run::{Halt, LoadedRun, RunControl, pause};
 pub use place::Place;

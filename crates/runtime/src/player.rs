@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use domain::api::{LEASE_SECONDS, RunState};
 use sqlx::PgPool;
-use store::{players, runs};
+use store::players::{self, Quarantined};
+use store::runs;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +29,7 @@ use crate::jobs::{self, Handlers};
 use crate::loaded_run::RunControl;
 use crate::run_signals::{self, Runs};
 use crate::runnable::Runnable;
+use crate::watchdog;
 use claim_loop::{ClaimLoop, End};
 use unplayable::Unplayable;
 
@@ -37,6 +39,7 @@ pub struct Options {
     pub concurrency: usize,
     /// Only this run, and only until it comes to an end or to a pause.
     pub only: Option<Uuid>,
+    pub quarantined: Quarantined,
     /// After how long a silence others take over.
     pub lease: Duration,
     /// How often it looks for work that nobody told it of.
@@ -48,7 +51,14 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let s = Duration::from_secs;
-        Self { concurrency: 256, only: None, lease: s(LEASE_SECONDS.into()), poll: s(1), drain: s(25) }
+        Self {
+            concurrency: 256,
+            only: None,
+            quarantined: Quarantined::Skip,
+            lease: s(LEASE_SECONDS.into()),
+            poll: s(1),
+            drain: s(25),
+        }
     }
 }
 
@@ -97,8 +107,15 @@ impl<R: Runnable> Player<R> {
     async fn life(&self, stop: &CancellationToken) -> anyhow::Result<End> {
         let (host, pid) = heartbeat::place();
         let lease = self.options.lease;
-        let register = || async { players::register(&mut *self.pool.acquire().await?, &host, pid, lease).await };
+        let register = || async {
+            let mut db = self.pool.acquire().await?;
+            match self.options.only {
+                Some(_) => players::register_for_one_run(&mut db, &host, pid, lease).await,
+                None => players::register(&mut db, &host, pid, lease).await,
+            }
+        };
         let id = store::patiently(register).await?;
+        watchdog::start();
         info!(player = id, "a player begins");
         let given_up = CancellationToken::new();
         let mut background = JoinSet::new();
@@ -159,12 +176,21 @@ impl<R: Runnable> Player<R> {
         }))
     }
 
+    /// What of the quarantine it plays: a command that plays one run plays all of it.
+    fn quarantined(&self) -> Quarantined {
+        if self.options.only.is_some() { Quarantined::Also } else { self.options.quarantined }
+    }
+
     fn each_run(&self, act: impl Fn(&RunControl)) {
         self.runs.lock().values().for_each(|run| act(run.control()));
     }
 
-    /// Whether the only run that is to be played has nothing more to play, here or elsewhere.
+    /// Whether what it is there for, the only run or the quarantine, has nothing more to play, here or elsewhere.
     async fn nothing_left(&self) -> store::Result<bool> {
+        if self.options.quarantined == Quarantined::Only {
+            let waiting = || async { players::in_quarantine(&mut *self.pool.acquire().await?).await };
+            return Ok(store::patiently(waiting).await? == 0);
+        }
         let Some(only) = self.options.only else { return Ok(false) };
         let state = store::patiently(|| async { runs::state_of(&mut *self.pool.acquire().await?, only).await }).await?;
         Ok(state.is_none_or(|state| state != RunState::Running))

@@ -23,6 +23,32 @@ pub struct Claim {
     pub last_position: i32,
     /// Somebody else has begun with it.
     pub left_behind: bool,
+    /// How many players ended while they held it.
+    pub deaths: i16,
+}
+
+/// After so many deaths a claim is in quarantine: its tasks are played one at a time, each in a process of its own.
+pub const DEATHS_TO_QUARANTINE: i16 = 2;
+
+/// Whether a player takes up claims that are in quarantine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Quarantined {
+    #[default]
+    Skip,
+    Only,
+    /// For commands that play one run: nobody else may be there to do it.
+    Also,
+}
+
+impl Quarantined {
+    /// The answers to "is it in quarantine" that are taken.
+    const fn wanted(self) -> &'static [bool] {
+        match self {
+            Self::Skip => &[false],
+            Self::Only => &[true],
+            Self::Also => &[false, true],
+        }
+    }
 }
 
 /// What a player would take up.
@@ -35,6 +61,7 @@ pub struct Wanted<'a> {
     pub only: Option<Uuid>,
     /// Runs that this player cannot play.
     pub except: &'a [Uuid],
+    pub quarantined: Quarantined,
 }
 
 impl Claim {
@@ -47,6 +74,18 @@ impl Claim {
 pub async fn register(db: &mut PgConnection, host: &str, pid: i32, lease: Duration) -> Result<i64> {
     let id = sqlx::query_scalar!(
         "INSERT INTO players (host, pid, lease) VALUES ($1, $2, $3) RETURNING id",
+        host,
+        pid,
+        interval(lease)
+    );
+    Ok(id.fetch_one(db).await?)
+}
+
+/// Like [`register`], for a command that plays one run. People end it as they like, so its end is not counted against what
+/// it played.
+pub async fn register_for_one_run(db: &mut PgConnection, host: &str, pid: i32, lease: Duration) -> Result<i64> {
+    let id = sqlx::query_scalar!(
+        "INSERT INTO players (host, pid, lease, for_one_run) VALUES ($1, $2, $3, true) RETURNING id",
         host,
         pid,
         interval(lease)
@@ -110,11 +149,51 @@ pub async fn give_up_overdue(db: &mut PgConnection) -> Result<u64> {
     .await?;
     // A row that is held all the same is left for the next time: nobody is to wait for it.
     let overdue = sqlx::query!(
-        "DELETE FROM players WHERE id IN (
-             SELECT id FROM players WHERE greatest(heartbeat_at, pg_postmaster_start_time()) < now() - lease
-             FOR UPDATE SKIP LOCKED)"
+        "WITH overdue AS (
+             SELECT id, for_one_run FROM players
+             WHERE greatest(heartbeat_at, pg_postmaster_start_time()) < now() - lease FOR UPDATE SKIP LOCKED
+         ), counted AS (
+             UPDATE claims SET deaths = deaths + 1, player = NULL
+             WHERE player IN (SELECT id FROM overdue WHERE NOT for_one_run)
+         )
+         DELETE FROM players WHERE id IN (SELECT id FROM overdue)"
     );
     Ok(overdue.execute(db).await?.rows_affected())
+}
+
+/// Gives up the player of a process that has ended, without waiting until its lease is over.
+pub async fn died(db: &mut PgConnection, host: &str, pid: i32) -> Result<u64> {
+    let dead = sqlx::query!(
+        "WITH dead AS (SELECT id FROM players WHERE host = $1 AND pid = $2 FOR UPDATE), counted AS (
+             UPDATE claims SET deaths = deaths + 1, player = NULL WHERE player IN (SELECT id FROM dead)
+         )
+         DELETE FROM players WHERE id IN (SELECT id FROM dead)",
+        host,
+        pid
+    );
+    Ok(dead.execute(db).await?.rows_affected())
+}
+
+/// Whether the player of a process has said nothing for longer than its lease, though the database was there.
+pub async fn is_silent(db: &mut PgConnection, host: &str, pid: i32) -> Result<bool> {
+    let silent = sqlx::query_scalar!(
+        r#"SELECT EXISTS (SELECT FROM players WHERE host = $1 AND pid = $2
+               AND greatest(heartbeat_at, pg_postmaster_start_time()) < now() - lease) AS "silent!""#,
+        host,
+        pid
+    );
+    Ok(silent.fetch_one(db).await?)
+}
+
+/// How many tasks wait in quarantine for a process of their own.
+pub async fn in_quarantine(db: &mut PgConnection) -> Result<i64> {
+    let waiting = sqlx::query_scalar!(
+        r#"SELECT coalesce(sum(last_position - first_position + 1), 0)::bigint AS "waiting!"
+           FROM claims JOIN runs ON runs.id = run_id
+           WHERE deaths >= $1 AND player IS NULL AND state = 'running' AND finished_at IS NULL"#,
+        DEATHS_TO_QUARANTINE
+    );
+    Ok(waiting.fetch_one(db).await?)
 }
 
 /// The player goes; what it still held is free.
@@ -143,11 +222,14 @@ pub async fn claim(db: &mut PgConnection, player: i64, wanted: &Wanted<'_>) -> R
     let kinds: Vec<String> = wanted.kinds.iter().map(|kind| (*kind).to_owned()).collect();
     if let Some(run) = left_behind(&mut *db, &kinds, wanted).await? {
         let mut tx = db.begin().await?;
-        let claim = claim_left(&mut tx, player, wanted.most, run).await?;
+        let claim = claim_left(&mut tx, player, wanted, run).await?;
         tx.commit().await?;
         if claim.is_some() {
             return Ok(claim);
         }
+    }
+    if wanted.quarantined == Quarantined::Only {
+        return Ok(None);
     }
     let mut tx = db.begin().await?;
     let claim = claim_new(&mut tx, player, &kinds, wanted).await?;
@@ -186,21 +268,23 @@ async fn left_behind(db: &mut PgConnection, kinds: &[String], wanted: &Wanted<'_
                  AND ($1::uuid IS NULL OR r.id = $1) AND r.id <> ALL($3) GROUP BY r.id
          )
          SELECT run_id FROM claims JOIN open ON open.id = run_id
-         WHERE player IS NULL AND (max_in_flight IS NULL OR held < max_in_flight) AND NOT EXISTS (
+         WHERE player IS NULL AND (deaths >= $4) = ANY($5) AND (max_in_flight IS NULL OR held < max_in_flight) AND NOT EXISTS (
              SELECT FROM open AS other WHERE other.has_new
                  AND (other.priority > open.priority OR (other.priority = open.priority AND other.busy < open.busy))
                  AND (other.max_in_flight IS NULL OR other.claimed < other.max_in_flight))
          ORDER BY open.priority DESC, open.created_at, first_position LIMIT 1",
         wanted.only,
         kinds,
-        wanted.except
+        wanted.except,
+        DEATHS_TO_QUARANTINE,
+        wanted.quarantined.wanted()
     );
     Ok(run.fetch_optional(db).await?)
 }
 
 /// The first claim of a run that nobody holds, or as much of it as there is room for; what is left of it waits for somebody
 /// else. `None` if others were faster.
-async fn claim_left(db: &mut PgConnection, player: i64, most: i32, run: Uuid) -> Result<Option<Claim>> {
+async fn claim_left(db: &mut PgConnection, player: i64, wanted: &Wanted<'_>, run: Uuid) -> Result<Option<Claim>> {
     let row = sqlx::query!(
         "SELECT id FROM runs WHERE id = $1 AND state = 'running' AND finished_at IS NULL FOR NO KEY UPDATE",
         run
@@ -212,22 +296,25 @@ async fn claim_left(db: &mut PgConnection, player: i64, most: i32, run: Uuid) ->
     let left = sqlx::query_as!(
         Claim,
         r#"WITH found AS (
-             SELECT first_position, last_position, least($2, (SELECT CASE WHEN max_in_flight IS NOT NULL
+             SELECT first_position, last_position, deaths, least($2, (SELECT CASE WHEN max_in_flight IS NOT NULL
                  THEN max_in_flight - (SELECT coalesce(sum(not_ended(run_id, first_position, last_position)), 0)::int
                                        FROM claims WHERE run_id = $3 AND player IS NOT NULL) END
                  FROM runs WHERE id = $3)) AS room
-             FROM claims WHERE run_id = $3 AND player IS NULL ORDER BY first_position LIMIT 1
+             FROM claims WHERE run_id = $3 AND player IS NULL AND (deaths >= $4) = ANY($5)
+             ORDER BY first_position LIMIT 1
          ), rest AS (
-             INSERT INTO claims (run_id, first_position, last_position)
-             SELECT $3, first_position + room, last_position FROM found
+             INSERT INTO claims (run_id, first_position, last_position, deaths)
+             SELECT $3, first_position + room, last_position, deaths FROM found
              WHERE room > 0 AND first_position + room <= last_position
          )
          UPDATE claims SET player = $1, last_position = least(found.last_position, found.first_position + room - 1)
          FROM found WHERE run_id = $3 AND claims.first_position = found.first_position AND room > 0
-         RETURNING run_id, claims.first_position, claims.last_position, true AS "left_behind!""#,
+         RETURNING run_id, claims.first_position, claims.last_position, true AS "left_behind!", claims.deaths"#,
         player,
-        most,
-        run
+        wanted.most,
+        run,
+        DEATHS_TO_QUARANTINE,
+        wanted.quarantined.wanted()
     );
     Ok(left.fetch_optional(db).await?)
 }
@@ -263,7 +350,7 @@ async fn claim_new(db: &mut PgConnection, player: i64, kinds: &[String], wanted:
          )
          INSERT INTO claims (run_id, first_position, last_position, player)
          SELECT $3, first_position, last_position, $1 FROM taken
-         RETURNING run_id, first_position, last_position, false AS "left_behind!""#,
+         RETURNING run_id, first_position, last_position, false AS "left_behind!", deaths"#,
         player,
         wanted.most,
         run

@@ -31,6 +31,8 @@ pub struct Newest {
 
 pub struct Connection {
     pub pool: PgPool,
+    /// Where other processes of this machine find the database.
+    pub url: String,
     private: Option<PrivatePostgres>,
 }
 
@@ -50,11 +52,11 @@ impl Connection {
         // `--data-dir` is more specific than a DATABASE_URL that happens to be in the environment.
         if let (Some(url), None) = (&args.database_url, args.chosen_dir()) {
             let pool = store::open(url).await.context("cannot use the database of DATABASE_URL")?;
-            return Ok(Self { pool, private: None });
+            return Ok(Self { pool, url: url.clone(), private: None });
         }
         let private = PrivatePostgres::start(&args.data_dir()).await?;
         let pool = store::open(private.url()).await.context("cannot use the private PostgreSQL")?;
-        Ok(Self { pool, private: Some(private) })
+        Ok(Self { pool, url: private.url().to_owned(), private: Some(private) })
     }
 
     /// Closes connections, then stops the PostgreSQL that was started for them.

@@ -1,6 +1,8 @@
 //! `groundstate play`: plays what is stored and works on jobs, together with every other process that does.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -13,14 +15,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::connection::{Connection, ConnectionArgs};
 use super::interrupts::Interrupts;
-use crate::http;
-use crate::jobs::handlers;
+use crate::http::{self, Watched};
+use crate::jobs::{handlers, handlers_with_files};
+use crate::player_process::{self, PlayerOrder};
 use crate::say::say;
 use crate::telemetry;
 use generation::Player;
 use runtime::jobs::{self, Handlers};
 use runtime::{ModelClients, Options};
 use sandbox::Sandbox;
+use store::players::Quarantined;
 
 #[derive(clap::Args)]
 pub struct Play {
@@ -29,6 +33,18 @@ pub struct Play {
     /// Serve /metrics, /healthz and /readyz at this address, e.g. 127.0.0.1:7879; port 0 takes a free port
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
+    /// Folder for exports, if this process is to make them
+    #[arg(long, value_name = "DIR", hide = true)]
+    files: Option<PathBuf>,
+    /// Stop when standard input closes, and answer each line there with figures (for internal use)
+    #[arg(long, hide = true)]
+    child: bool,
+    /// Only work on jobs (for internal use)
+    #[arg(long, hide = true)]
+    only_jobs: bool,
+    /// Only play tasks in quarantine, one after the other (for internal use)
+    #[arg(long, hide = true)]
+    quarantined: bool,
     #[command(flatten)]
     connection: ConnectionArgs,
 }
@@ -59,13 +75,43 @@ impl PlayerArgs {
         jobs: Handlers,
         stop: &CancellationToken,
     ) -> anyhow::Result<()> {
-        let options = Options {
+        Player::new(pool, clients, self.options()).with_jobs(jobs).play(stop).await
+    }
+
+    /// Plays what is in quarantine, one task at a time, until nothing is left there.
+    async fn play_quarantined(
+        &self,
+        pool: PgPool,
+        clients: ModelClients,
+        stop: &CancellationToken,
+    ) -> anyhow::Result<()> {
+        let options = Options { concurrency: 1, quarantined: Quarantined::Only, ..self.options() };
+        Player::new(pool, clients, options).play(stop).await
+    }
+
+    fn options(&self) -> Options {
+        Options {
             concurrency: self.concurrency as usize,
-            drain: Duration::from_secs(self.drain),
+            drain: self.drain(),
             lease: Duration::from_secs(self.lease),
             ..Options::default()
-        };
-        Player::new(pool, clients, options).with_jobs(jobs).play(stop).await
+        }
+    }
+
+    pub const fn drain(&self) -> Duration {
+        Duration::from_secs(self.drain)
+    }
+
+    /// The same, for a process that is started.
+    pub fn arguments(&self) -> Vec<OsString> {
+        let Self { concurrency, drain, lease, first_byte_timeout } = self;
+        let all = [
+            ("concurrency", u64::from(*concurrency)),
+            ("drain", *drain),
+            ("lease", *lease),
+            ("first-byte-timeout", *first_byte_timeout),
+        ];
+        all.iter().map(|(name, value)| format!("--{name}={value}").into()).collect()
     }
 
     /// Works on jobs until it is asked to stop, and plays nothing.
@@ -95,19 +141,44 @@ pub async fn run(args: Play) -> anyhow::Result<ExitCode> {
     if let Some(listener) = listener {
         telemetry::count()?;
         say!("metrics on http://{}/metrics", listener.local_addr()?);
-        let router = http::operations(connection.pool.clone());
+        let router = http::operations(Watched { pool: connection.pool.clone(), player: None });
         tokio::spawn(async move { axum::serve(listener, router).await });
     }
-    say!("playing stored runs; Ctrl-C stops");
-    let clients = args.player.clients();
-    let following = runtime::follow(&connection.pool, &clients);
-    let handlers = handlers(&clients, &Sandbox::of_this_program());
-    let playing = args.player.play(connection.pool.clone(), clients, handlers, &stop);
-    let played = until_interrupted(&stop, playing).await;
-    drop(following);
+    if args.child {
+        telemetry::count()?;
+        player_process::obey(stop.clone());
+    } else {
+        say!("playing stored runs; Ctrl-C stops");
+    }
+    let played = until_interrupted(&stop, play(&args, &connection, &stop)).await;
     connection.close().await;
     played?;
     Ok(ExitCode::SUCCESS)
+}
+
+async fn play(args: &Play, connection: &Connection, stop: &CancellationToken) -> anyhow::Result<()> {
+    let (player, pool) = (&args.player, &connection.pool);
+    let clients = player.clients();
+    let _following = runtime::follow(pool, &clients);
+    if args.quarantined {
+        return player.play_quarantined(pool.clone(), clients, stop).await;
+    }
+    let sandbox = Sandbox::of_this_program();
+    let handlers = match &args.files {
+        Some(files) => handlers_with_files(&clients, &sandbox, files.clone()),
+        None => handlers(&clients, &sandbox),
+    };
+    if args.only_jobs {
+        return player.work_on_jobs(pool, &handlers, stop).await;
+    }
+    let order = PlayerOrder {
+        arguments: [player.arguments(), vec!["--quarantined".into()]].concat(),
+        database_url: connection.url.clone(),
+        drain: player.drain(),
+    };
+    let (playing, ()) =
+        tokio::join!(player.play(pool.clone(), clients, handlers, stop), player_process::watch(&order, pool, stop));
+    playing
 }
 
 /// Lets `playing` end by itself when somebody asks us to stop; asked twice, it is dropped.

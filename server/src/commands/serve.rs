@@ -1,5 +1,6 @@
 //! `groundstate serve`: the API and the web app; and it plays, unless it is told not to.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,8 +16,8 @@ use super::models_file;
 use super::play::{PlayerArgs, until_interrupted};
 use crate::http;
 use crate::http::app::{App, Setup};
-use crate::jobs::handlers_with_files;
 use crate::people;
+use crate::player_process::{self, PlayerFigures, PlayerOrder};
 use crate::say::say;
 use crate::secret;
 use crate::telemetry;
@@ -85,14 +86,15 @@ async fn both(
 ) -> anyhow::Result<()> {
     let clients = args.player.clients();
     let files = args.files.clone().unwrap_or_else(|| args.connection.data_dir().join("files"));
-    let sandbox = Sandbox::of_this_program();
+    let (figures, asked) = PlayerFigures::channel();
     let app = App::new(Setup {
         pool: connection.pool.clone(),
         registry: models_file::read(&args.project)?,
         keys: AllowedKeys { variables: args.model_keys.clone(), folder: args.model_key_files.clone() },
         clients: clients.clone(),
         libraries: Cache::default(),
-        sandbox: sandbox.clone(),
+        sandbox: Sandbox::of_this_program(),
+        player: Some(figures),
         files: files.clone(),
         https: args.https,
         stop: stop.clone(),
@@ -102,13 +104,25 @@ async fn both(
         http::serve(listener, http::router(app), stop.clone()).await;
         anyhow::Ok(())
     };
-    let handlers = handlers_with_files(&clients, &sandbox, files);
-    if args.no_play {
-        tokio::try_join!(served, args.player.work_on_jobs(&connection.pool, &handlers, stop))?;
-        return Ok(());
-    }
-    tokio::try_join!(served, args.player.play(connection.pool.clone(), clients, handlers, stop))?;
+    let order = PlayerOrder {
+        arguments: args.player_arguments(&files),
+        database_url: connection.url.clone(),
+        drain: args.player.drain(),
+    };
+    tokio::try_join!(served, player_process::keep(&order, &connection.pool, asked, stop))?;
     Ok(())
+}
+
+impl Serve {
+    /// Of the process that plays and works on jobs.
+    fn player_arguments(&self, files: &Path) -> Vec<OsString> {
+        let mut arguments = self.player.arguments();
+        arguments.extend(["--files".into(), files.into()]);
+        if self.no_play {
+            arguments.push("--only-jobs".into());
+        }
+        arguments
+    }
 }
 
 /// Says how the documents of the folder get into the app, which shows those of the database alone.

@@ -13,6 +13,9 @@ use projects::library::Cache;
 use runtime::ModelClients;
 use sandbox::Sandbox;
 
+use super::Watched;
+use crate::player_process::PlayerFigures;
+
 /// How a server is set up.
 pub struct Setup {
     pub pool: PgPool,
@@ -24,6 +27,8 @@ pub struct Setup {
     /// Documents of projects, ready to be played.
     pub libraries: Cache,
     pub sandbox: Sandbox,
+    /// The player that this process keeps, if it keeps one.
+    pub player: Option<PlayerFigures>,
     /// Where this server keeps what is too large for the database: exports.
     pub files: PathBuf,
     /// Behind a proxy that ends TLS: cookies are sent over HTTPS alone, and it says where requests come from.
@@ -65,6 +70,10 @@ impl App {
 
     pub fn clients(&self) -> &ModelClients {
         &self.0.setup.clients
+    }
+
+    pub fn watched(&self) -> Watched {
+        Watched { pool: self.pool().clone(), player: self.0.setup.player.clone() }
     }
 
     pub fn sandbox(&self) -> &Sandbox {

@@ -8,12 +8,21 @@ use domain::api::workers::{WorkerOrder, WorkerState, WorkerSummary};
 use metrics::gauge;
 use sqlx::PgPool;
 
+use crate::player_process::PlayerFigures;
 use crate::telemetry;
 use store::{runs, workers};
 
-/// The figures of this process, and of the runs, in Prometheus' text format.
+/// What is watched: this process, and the player that it keeps.
+#[derive(Clone)]
+pub struct Watched {
+    pub pool: PgPool,
+    pub player: Option<PlayerFigures>,
+}
+
+/// The figures of this process and its player, and of the runs, in Prometheus' text format.
 #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
-pub async fn metrics(State(pool): State<PgPool>) -> String {
+pub async fn metrics(State(watched): State<Watched>) -> String {
+    let pool = &watched.pool;
     // While the database is away, what this process counts is all the more of interest.
     if let Ok(mut db) = pool.acquire().await
         && let Ok(waiting) = runs::waiting(&mut db).await
@@ -27,7 +36,11 @@ pub async fn metrics(State(pool): State<PgPool>) -> String {
         Ok(mut db) => workers::all(&mut db).await.unwrap_or_default(),
         Err(_) => Vec::new(),
     };
-    telemetry::figures() + &of_workers(&joined)
+    let player = match &watched.player {
+        Some(player) => player.ask().await,
+        None => String::new(),
+    };
+    telemetry::merged(&[telemetry::figures(), player]) + &of_workers(&joined)
 }
 
 /// Figures of workers are made anew each time: what has left is not among them. Names are such that they stand in labels.
@@ -61,8 +74,8 @@ fn of_workers(joined: &[WorkerSummary]) -> String {
 }
 
 /// Ready when the database answers.
-pub async fn ready(State(pool): State<PgPool>) -> (StatusCode, &'static str) {
-    match store::answers(&pool).await {
+pub async fn ready(State(watched): State<Watched>) -> (StatusCode, &'static str) {
+    match store::answers(&watched.pool).await {
         Ok(()) => (StatusCode::OK, "ready"),
         Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer"),
     }

@@ -102,6 +102,7 @@ impl TestApp {
             stop: CancellationToken::new(),
             libraries: Cache::default(),
             sandbox: sandbox.clone(),
+            player: None,
         };
         let (stop, handlers) =
             (CancellationToken::new(), server::jobs::handlers(&setup.clients, &sandbox).of(&BY_ITSELF));

@@ -70,7 +70,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         "server",
         &[
             &["jobs", "postgres", "reference", "say", "secret", "telemetry"],
-            &["people"],
+            &["people", "player_process"],
             &["http"],
             &["commands"],
             &["cli"],

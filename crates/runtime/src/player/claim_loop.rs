@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use metrics::{counter, gauge};
-use store::players::{self, Wanted};
+use store::players::{self, Claim, Wanted};
 use store::runs;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
@@ -148,10 +148,18 @@ impl<R: Runnable> ClaimLoop<'_, R> {
             let most = i32::try_from(free.min(claims::MOST)).unwrap_or(i32::MAX);
             let pool = &self.player.pool;
             let except = self.unplayable.runs();
-            let wanted = Wanted { kinds: R::KINDS, most, only: options.only, except: &except };
+            let wanted = Wanted {
+                kinds: R::KINDS,
+                most,
+                only: options.only,
+                except: &except,
+                quarantined: self.player.quarantined(),
+            };
             // Not the same when it is done twice: if the answer is lost, a claim may be ours that we do not know of.
             let claimed = async { players::claim(&mut *pool.acquire().await?, self.id, &wanted).await }.await;
             let claim = match claimed {
+                // A command that plays one run is ended by people, so deaths mean nothing here.
+                Ok(Some(claim)) if options.only.is_some() => Claim { deaths: 0, ..claim },
                 Ok(Some(claim)) => claim,
                 Ok(None) => return Ok(false),
                 Err(error) if players::is_given_up(&error) => return Err(Unclaimed::GivenUp),

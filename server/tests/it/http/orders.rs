@@ -386,7 +386,7 @@ async fn an_order_that_names_too_much_is_refused_before_it_is_looked_at(pool: Pg
         assert!(errors.iter().any(|error| error["detail"] == last), "{at}: {}", errors.last().unwrap());
         assert!(answer.to_string().len() < 500_000, "{at}: {}", answer.to_string().len());
     }
-    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_mins(1), "{:?}", begun.elapsed());
     let large = json!({"variant": "x".repeat(3 << 20)});
     let (status, _) = app.send(Method::POST, &format!("{RUNS}/preview"), &large).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);

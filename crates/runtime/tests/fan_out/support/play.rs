@@ -61,7 +61,14 @@ pub fn clients() -> ModelClients {
 }
 
 pub fn options(run: Uuid, concurrency: usize) -> Options {
-    Options { concurrency, only: Some(run), lease: LEASE, poll: Duration::from_millis(100), drain: Duration::ZERO }
+    Options {
+        concurrency,
+        only: Some(run),
+        lease: LEASE,
+        poll: Duration::from_millis(100),
+        drain: Duration::ZERO,
+        ..Options::default()
+    }
 }
 
 /// Connections as another process has them.

@@ -1,0 +1,137 @@
+//! Keeps one player beside a server: starts it again when it has ended, and ends one that is silent.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use anyhow::bail;
+use runtime::this_host;
+use sqlx::PgPool;
+use store::players;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, interval, sleep};
+use tokio_util::sync::CancellationToken;
+use tracing::{error, warn};
+
+use super::PlayerProcess;
+
+/// How often it is looked whether the player says that it lives.
+const LOOK: Duration = Duration::from_secs(5);
+/// How long a player that ended is waited with; twice as long each time.
+const WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// A player that has lived for so long was fine.
+const FINE: Duration = Duration::from_mins(1);
+
+/// What to start, and where it plays.
+pub struct PlayerOrder {
+    pub arguments: Vec<OsString>,
+    pub database_url: String,
+    /// How long it waits for calls in flight when it is asked to stop.
+    pub drain: Duration,
+}
+
+/// Asks the player for its figures.
+#[derive(Clone)]
+pub struct PlayerFigures(mpsc::Sender<oneshot::Sender<String>>);
+
+type Asked = mpsc::Receiver<oneshot::Sender<String>>;
+
+impl PlayerFigures {
+    pub fn channel() -> (Self, Asked) {
+        let (send, asked) = mpsc::channel(8);
+        (Self(send), asked)
+    }
+
+    /// Empty while there is no player.
+    pub async fn ask(&self) -> String {
+        let (send, answer) = oneshot::channel();
+        if self.0.try_send(send).is_err() {
+            return String::new();
+        }
+        answer.await.unwrap_or_default()
+    }
+}
+
+/// Until it is asked to stop.
+///
+/// # Errors
+/// The first player cannot start, or says why it cannot play.
+pub async fn keep(
+    order: &PlayerOrder,
+    pool: &PgPool,
+    mut asked: Asked,
+    stop: &CancellationToken,
+) -> anyhow::Result<()> {
+    let (mut wait, mut first) = (WAIT, true);
+    loop {
+        let mut process = PlayerProcess::start(&order.arguments, &order.database_url, order.drain)?;
+        let (begun, pid) = (Instant::now(), process.pid());
+        match life(&mut process, pid, pool, &mut asked, stop).await {
+            End::Asked => {
+                process.stop().await;
+                return Ok(());
+            }
+            // It has said why on standard error.
+            End::Said(code) if first => bail!("the player ended with exit code {code}"),
+            End::Said(code) => error!(code, "the player ended"),
+            End::Killed(how) => error!("the player ended: {how}"),
+        }
+        first = false;
+        if let Some(pid) = pid {
+            give_up(pool, pid).await;
+        }
+        wait = if begun.elapsed() > FINE { WAIT } else { (2 * wait).min(LONGEST_WAIT) };
+        tokio::select! {
+            () = sleep(wait) => {}
+            () = stop.cancelled() => return Ok(()),
+        }
+    }
+}
+
+enum End {
+    /// Somebody asked it to stop.
+    Asked,
+    Said(i32),
+    Killed(String),
+}
+
+async fn life(
+    process: &mut PlayerProcess,
+    pid: Option<i32>,
+    pool: &PgPool,
+    asked: &mut Asked,
+    stop: &CancellationToken,
+) -> End {
+    let mut looks = interval(LOOK);
+    loop {
+        tokio::select! {
+            status = process.ended() => return match status {
+                Ok(status) => status.code().map_or_else(|| End::Killed(status.to_string()), End::Said),
+                Err(error) => End::Killed(error.to_string()),
+            },
+            () = stop.cancelled() => return End::Asked,
+            Some(answer) = asked.recv() => {
+                // Nobody may wait for it any more.
+                drop(answer.send(process.figures().await.unwrap_or_default()));
+            }
+            _ = looks.tick() => if let Some(pid) = pid && is_silent(pool, pid).await {
+                warn!(pid, "the player has not said for too long that it lives, and is killed");
+                process.kill().await;
+            },
+        }
+    }
+}
+
+/// While the database is away nobody can say anything.
+async fn is_silent(pool: &PgPool, pid: i32) -> bool {
+    let asked = async { players::is_silent(&mut *pool.acquire().await?, &this_host(), pid).await };
+    asked.await.unwrap_or(false)
+}
+
+/// Else others would wait for the end of its lease.
+async fn give_up(pool: &PgPool, pid: i32) {
+    let given_up = async { players::died(&mut *pool.acquire().await?, &this_host(), pid).await };
+    if let Err(error) = given_up.await {
+        warn!(%error, "what the player held is free when its lease is over");
+    }
+}
