@@ -15,6 +15,7 @@ mod noted;
 mod panel;
 mod personas;
 mod pipelining;
+mod quarantine;
 mod refusals;
 mod resume;
 mod seed;

@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::{Endpoint, says, status};
 use crate::support::play::{
-    HELP, LEASE, TRANSFER, hasty, listeners, planned, planned_as, play_all, player, stories, wanted,
+    HELP, LEASE, TRANSFER, hasty, listeners, planned, planned_as, play_all, player, stories, taken_up, wanted,
 };
 use crate::support::{agent, ledger, until};
 
@@ -38,11 +38,6 @@ async fn mended_later(answer: fn(&Value) -> Response) -> (Endpoint, Arc<AtomicBo
     let is_broken = Arc::clone(&broken);
     let answer = move |request: &Value| if is_broken.load(Ordering::Relaxed) { status(401) } else { answer(request) };
     (Endpoint::start(answer).await, broken)
-}
-
-/// The run as a process finds it that takes it up.
-async fn taken_up(run: &ConversationRun) -> ConversationRun {
-    ConversationRun::load(&run.control.pool, run.control.run.id, &ModelClients::new(hasty())).await.unwrap()
 }
 
 #[sqlx::test(migrations = "../migrations")]

@@ -246,3 +246,8 @@ pub async fn timeless(player: &ConversationRun) -> String {
     }
     lines.join("\n")
 }
+
+/// A run as another process takes it up.
+pub async fn taken_up(run: &ConversationRun) -> ConversationRun {
+    ConversationRun::load(&run.control.pool, run.control.run.id, &ModelClients::new(hasty())).await.unwrap()
+}
