@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::chat::{ChatReply, ChatRequest};
 use crate::message::ToolCall;
+use crate::outcome::Blame;
 use crate::role::RoleId;
 
 /// Names a request within its task. The same request has the same id whenever it is asked: before its turn, after a
@@ -70,6 +71,10 @@ pub trait Task {
 
     /// Takes the answer to a request that [`next`](Self::next) named.
     fn resolve(&mut self, request: &Request<Self::To>, resolution: Resolution) -> Option<Self::Event>;
+
+    /// Ends the task in whatever state it is, because it is not played any more: the events that lead there. None if it has
+    /// ended.
+    fn give_up(&mut self, blame: Blame, reason: &str) -> Vec<Self::Event>;
 
     /// What the task's own stand-in for a model answers: `scripted`, or a function of a workflow. It is pure.
     fn stand_in(&self, request: &Request<Self::To>) -> Resolution;

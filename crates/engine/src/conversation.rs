@@ -141,10 +141,15 @@ impl Conversation {
 
     /// The model could not answer, after all retries.
     pub fn lose(&mut self, reason: &str) -> Option<Event> {
+        self.fail(Blame::Infrastructure, reason)
+    }
+
+    /// Ends it here, with somebody to blame.
+    pub(crate) fn fail(&mut self, blame: Blame, reason: &str) -> Option<Event> {
         if self.state.phase == Phase::Done {
             return None;
         }
-        self.record(failed(Blame::Infrastructure, &reason.replace('\0', "\u{fffd}")))
+        self.record(failed(blame, &reason.replace('\0', "\u{fffd}")))
     }
 
     /// Does the next step that needs no model.

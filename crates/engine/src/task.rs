@@ -3,6 +3,7 @@
 use domain::chat::ChatRequest;
 use domain::event::Event;
 use domain::message::ToolCall;
+use domain::outcome::Blame;
 use domain::task::{Next, Request, Resolution, Task};
 
 use crate::conversation::{Conversation, Who};
@@ -37,6 +38,11 @@ impl Task for Conversation {
             Resolution::Lost { reason } => self.lose(&reason),
             Resolution::Message(message) => self.hear(serde_json::from_value(message).unwrap_or_default()),
         }
+    }
+
+    fn give_up(&mut self, blame: Blame, reason: &str) -> Vec<Event> {
+        let started = if self.state().phase == Phase::Start { self.do_next_step() } else { None };
+        started.into_iter().chain(self.fail(blame, reason)).collect()
     }
 
     /// `scripted`.

@@ -87,6 +87,24 @@ pub async fn play<K: RunKind>(
     }
 }
 
+/// Ends a task that is not played any more, wherever it stands, with somebody to blame.
+///
+/// # Errors
+/// That cannot be kept, or what is stored is no task of this run.
+pub async fn give_up<K: RunKind>(
+    run: &LoadedRun<K>,
+    queue: &CommitQueue,
+    inbox: &Inbox,
+    planned: &PlannedTask,
+    past: Option<Vec<K::Event>>,
+    (blame, reason): (Blame, &str),
+) -> Result<Option<TaskFailure>, Stopped> {
+    let mut drive = Drive::new(run, queue, inbox, planned, past)?;
+    drive.events = drive.task.give_up(blame, reason);
+    drive.is_last = true;
+    Ok(drive.end().await?.failure)
+}
+
 /// Plays a task that is not kept, such as a conversation that is judged again: the task as it ended, and what that took.
 ///
 /// # Errors
@@ -115,9 +133,9 @@ pub async fn fail<K: RunKind>(
     queue: &CommitQueue,
     planned: PlannedTask,
     begins: bool,
-    (blame, reason): (Blame, String),
+    reason: String,
 ) -> Result<TaskFailure, CommitError> {
-    let failure = TaskFailure { blame: Cow::Borrowed(blame.into_str()), reason };
+    let failure = TaskFailure { blame: Cow::Borrowed(Blame::Infrastructure.into_str()), reason };
     let completion = Completion {
         failure: Some(failure.clone()),
         keep_through: None,
@@ -177,6 +195,8 @@ struct Drive<'a, K: RunKind> {
     listener: Option<Channel<Heard<K::To>>>,
     /// Whether the database may have requests of this attempt.
     asked_outside: bool,
+    /// It is not played again, whoever spoiled it.
+    is_last: bool,
 }
 
 impl<'a, K: RunKind> Drive<'a, K> {
@@ -217,6 +237,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
             answers: FuturesUnordered::new(),
             listener: None,
             asked_outside: false,
+            is_last: false,
         }
     }
 
@@ -277,7 +298,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
     async fn end(mut self) -> Result<Completion, Stopped> {
         self.pay_for_unused();
         let ended = self.run.kind.end(&self.task);
-        let left = i64::from(self.planned.attempt) <= i64::from(self.run.kind.retries());
+        let left = !self.is_last && i64::from(self.planned.attempt) <= i64::from(self.run.kind.retries());
         let completion = Completion {
             retry: (ended.spoiled && left).then(|| self.planned.retry()),
             failure: ended.failure,

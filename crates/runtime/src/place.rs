@@ -34,14 +34,6 @@ const MOST_DEATHS: i16 = DEATHS_TO_QUARANTINE + 1;
 pub async fn play<K: RunKind>(run: &LoadedRun<K>, place: Place) -> Result<Option<TaskFailure>, Stopped> {
     let _in_play = place.queue.enter();
     let (position, queue) = (place.position, place.queue.clone());
-    if place.deaths >= MOST_DEATHS {
-        let reason = format!(
-            "{} processes ended while they played it, the last one playing nothing else; its playbook uses too much \
-             memory, time or stack",
-            place.deaths
-        );
-        return end(run, &queue, position, (Blame::Playbook, reason)).await.map(Some);
-    }
     // A panic would leave its claim open for ever, and the next player that takes it would panic, too.
     let played = AssertUnwindSafe(from_where_it_stands(run, place)).catch_unwind().await;
     let played = played.unwrap_or_else(|_| Err(Stopped::Broken(anyhow!("playing it panicked; see the log"))));
@@ -55,16 +47,6 @@ pub async fn play<K: RunKind>(run: &LoadedRun<K>, place: Place) -> Result<Option
             return played;
         }
     };
-    end(run, &queue, position, (Blame::Infrastructure, reason)).await.map(Some)
-}
-
-/// Ends a task that cannot be played.
-async fn end<K: RunKind>(
-    run: &LoadedRun<K>,
-    queue: &CommitQueue,
-    position: i32,
-    (blame, reason): (Blame, String),
-) -> Result<TaskFailure, Stopped> {
     let (pool, id) = (&run.control.pool, run.control.run.id);
     warn!(run = %id, position, reason, "a task is ended");
     let found = || async { tasks::begun(&mut *pool.acquire().await?, id, position..=position).await };
@@ -74,11 +56,11 @@ async fn end<K: RunKind>(
         Some(begun) => begun.planned,
         None => run.kind.planned(&run.control.run, position).map_err(Stopped::Broken)?,
     };
-    Ok(drive::fail(run, queue, planned, begins, (blame, reason)).await?)
+    Ok(Some(drive::fail(run, &queue, planned, begins, reason).await?))
 }
 
 async fn from_where_it_stands<K: RunKind>(run: &LoadedRun<K>, place: Place) -> Result<Option<TaskFailure>, Stopped> {
-    let Place { queue, inbox, position, begun, .. } = place;
+    let Place { queue, inbox, position, begun, deaths } = place;
     let (planned, past) = match begun {
         Some(planned) => {
             let past = run.events_of(planned.id).await.map_err(|error| Stopped::Broken(error.into()))?;
@@ -86,5 +68,12 @@ async fn from_where_it_stands<K: RunKind>(run: &LoadedRun<K>, place: Place) -> R
         }
         None => (run.kind.planned(&run.control.run, position).map_err(Stopped::Broken)?, None),
     };
+    if deaths >= MOST_DEATHS {
+        let reason = format!(
+            "{deaths} processes ended while they played it, the last one playing nothing else; its playbook uses too much \
+             memory, time or stack"
+        );
+        return drive::give_up(run, &queue, &inbox, &planned, past, (Blame::Playbook, &reason)).await;
+    }
     drive::play(run, &queue, &inbox, planned, past).await
 }

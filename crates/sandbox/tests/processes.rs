@@ -1,4 +1,5 @@
 //! What becomes of work that exceeds a limit, and of everybody else's meanwhile.
+#![expect(clippy::expect_used, reason = "a test may fail so; the lint exempts test functions, but not their helpers")]
 
 use std::sync::Arc;
 

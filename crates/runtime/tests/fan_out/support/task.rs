@@ -8,6 +8,7 @@ use std::fmt;
 use anyhow::ensure;
 use domain::chat::{ChatReply, ChatRequest};
 use domain::message::Message;
+use domain::outcome::Blame;
 use domain::role::RoleId;
 use domain::task::{Next, Request, RequestId, Resolution, Task};
 use serde::{Deserialize, Serialize};
@@ -239,6 +240,13 @@ impl Task for FanOutTask {
             Ok(number) => EventKind::Answered { step: request.to, number },
             Err((blame, reason)) => EventKind::Spoiled { blame: blame.to_owned(), reason },
         }))
+    }
+
+    fn give_up(&mut self, blame: Blame, reason: &str) -> Vec<Event> {
+        let started = if self.events == 0 { Some(self.record(EventKind::Started)) } else { None };
+        let spoiled = EventKind::Spoiled { blame: blame.to_string(), reason: reason.to_owned() };
+        let ends = [self.record(spoiled), self.record(EventKind::Finished { row: None })];
+        started.into_iter().chain(ends).collect()
     }
 
     fn stand_in(&self, request: &Request<Step>) -> Resolution {
