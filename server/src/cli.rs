@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use crate::commands::{
-    self, author, calibrate, corpora, db, export, generate, jobs, judge, models, openapi, persona, play, playbook,
-    projects, reference, runs, sandbox, serve, sync, tokens, users, validate, worker, workers,
+    self, author, backup, calibrate, corpora, db, export, generate, jobs, judge, models, openapi, persona, play,
+    playbook, projects, reference, runs, sandbox, serve, sync, tokens, users, validate, worker, workers,
 };
 use crate::telemetry::{self, LogFormat};
 
@@ -86,6 +86,10 @@ pub enum Command {
     /// List models, and probe what they can do
     #[command(subcommand)]
     Models(models::ModelsCommand),
+    /// Save the database and the files of exports in a folder
+    Backup(backup::Backup),
+    /// Fill an empty database from a backup, and check it
+    Restore(backup::Restore),
     /// Use the private PostgreSQL
     #[command(subcommand)]
     Db(db::DbCommand),
@@ -121,6 +125,8 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Reference(args) => reference::run(&args, &Cli::command()),
         Command::Workers(command) => workers::run(command).await,
         Command::Models(command) => models::run(command).await,
+        Command::Backup(args) => backup::back_up(args).await,
+        Command::Restore(args) => backup::restore(args).await,
         Command::Db(command) => db::run(command).await,
     };
     done.or_else(commands::failed)

@@ -1,6 +1,7 @@
 //! The sub-commands, one file each.
 
 pub mod author;
+pub mod backup;
 pub mod calibrate;
 pub mod connection;
 pub mod corpora;

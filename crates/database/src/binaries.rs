@@ -22,6 +22,12 @@ pub fn find(version: Option<&str>) -> Result<PathBuf> {
         .ok_or_else(|| Error::NoBinaries { version: version.map(str::to_owned) })
 }
 
+/// A program of PostgreSQL's client, such as `pg_dump`: the newest that is found, since it must not be older than the server.
+pub fn program(name: &str) -> PathBuf {
+    let found = debian_newest_first().into_iter().chain(candidates()).map(|directory| directory.join(name));
+    found.into_iter().find(|program| program.is_file()).unwrap_or_else(|| name.into())
+}
+
 fn candidates() -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let mut found: Vec<PathBuf> = env::split_paths(&path).collect();

@@ -18,7 +18,7 @@ mod postmaster;
 mod private;
 
 pub use account::runs_as_root;
-pub use binaries::is_installed;
+pub use binaries::{is_installed, program};
 pub use error::Error;
 pub use private::PrivatePostgres;
 

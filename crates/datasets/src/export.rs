@@ -12,7 +12,7 @@ pub mod order;
 mod pairs;
 mod part;
 pub mod preview;
-mod private;
+pub mod private;
 pub mod profile;
 mod records;
 mod row;

@@ -2,6 +2,7 @@
 
 pub mod annotations;
 pub mod audit;
+pub mod backup;
 pub mod branches;
 pub mod calibrations;
 pub mod cancelled_reads;

@@ -47,16 +47,35 @@ impl ConnectionArgs {
     }
 }
 
-impl Connection {
-    pub async fn open(args: &ConnectionArgs) -> anyhow::Result<Self> {
+/// A PostgreSQL that runs, whatever its database holds.
+pub struct Started {
+    pub url: String,
+    private: Option<PrivatePostgres>,
+}
+
+impl Started {
+    pub async fn start(args: &ConnectionArgs) -> anyhow::Result<Self> {
         // `--data-dir` is more specific than a DATABASE_URL that happens to be in the environment.
         if let (Some(url), None) = (&args.database_url, args.chosen_dir()) {
-            let pool = store::open(url).await.context("cannot use the database of DATABASE_URL")?;
-            return Ok(Self { pool, url: url.clone(), private: None });
+            return Ok(Self { url: url.clone(), private: None });
         }
         let private = PrivatePostgres::start(&args.data_dir()).await?;
-        let pool = store::open(private.url()).await.context("cannot use the private PostgreSQL")?;
-        Ok(Self { pool, url: private.url().to_owned(), private: Some(private) })
+        Ok(Self { url: private.url().to_owned(), private: Some(private) })
+    }
+
+    pub async fn stop(self) {
+        if let Some(private) = self.private {
+            private.stop().await;
+        }
+    }
+}
+
+impl Connection {
+    pub async fn open(args: &ConnectionArgs) -> anyhow::Result<Self> {
+        let Started { url, private } = Started::start(args).await?;
+        let which = if private.is_some() { "the private PostgreSQL" } else { "the database of DATABASE_URL" };
+        let pool = store::open(&url).await.with_context(|| format!("cannot use {which}"))?;
+        Ok(Self { pool, url, private })
     }
 
     /// Closes connections, then stops the PostgreSQL that was started for them.

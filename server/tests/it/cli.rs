@@ -2,6 +2,7 @@
 
 mod audited;
 mod author;
+mod backup;
 mod corpora;
 mod documents;
 mod findings;
