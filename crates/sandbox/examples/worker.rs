@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 #[derive(Serialize, Deserialize)]
 pub enum Misbehave {
     Loop,
-    Sleep,
     FillMemory,
     Recurse,
     Panic,
@@ -27,7 +26,7 @@ pub enum Misbehave {
 
 impl Work for Misbehave {
     const NAME: &'static str = "misbehave";
-    const LIMITS: Limits = Limits { cpu: Duration::from_secs(4), wall: Duration::from_secs(9) };
+    const LIMITS: Limits = Limits { cpu: Duration::from_secs(4), wall: Duration::from_mins(2) };
     type Answer = String;
 
     fn work(self, report: &dyn Fn(Value)) -> String {
@@ -35,7 +34,6 @@ impl Work for Misbehave {
             Self::Loop => loop {
                 std::hint::spin_loop();
             },
-            Self::Sleep => std::thread::sleep(Duration::from_hours(1)),
             Self::FillMemory => {
                 let mut all = Vec::new();
                 loop {
@@ -58,6 +56,20 @@ impl Work for Misbehave {
     }
 }
 
+/// Takes longer than it may.
+#[derive(Serialize, Deserialize)]
+pub struct Oversleep;
+
+impl Work for Oversleep {
+    const NAME: &'static str = "oversleep";
+    const LIMITS: Limits = Limits { cpu: Duration::from_secs(4), wall: Duration::from_secs(2) };
+    type Answer = ();
+
+    fn work(self, _: &dyn Fn(Value)) {
+        std::thread::sleep(Duration::from_hours(1));
+    }
+}
+
 #[expect(unconditional_recursion, reason = "it is to overflow the stack")]
 fn recurse(depth: u64) -> u64 {
     std::hint::black_box([depth; 64]);
@@ -66,5 +78,5 @@ fn recurse(depth: u64) -> u64 {
 
 #[cfg_attr(test, expect(dead_code, reason = "tests include this file for its type"))]
 fn main() -> std::io::Result<()> {
-    Worker::default().with::<Misbehave>().serve()
+    Worker::default().with::<Misbehave>().with::<Oversleep>().serve()
 }

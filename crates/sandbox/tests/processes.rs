@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 #[path = "../examples/worker.rs"]
 mod worker;
-use worker::Misbehave;
+use worker::{Misbehave, Oversleep};
 
 fn sandbox() -> Sandbox {
     let own = std::env::current_exe().expect("this program has a path");
@@ -32,10 +32,11 @@ async fn each_limit_ends_the_process_and_is_named() {
         failure => panic!("{failure}"),
     };
     assert_eq!(limit(Misbehave::Loop).await, Limit::Cpu(cpu));
-    assert_eq!(limit(Misbehave::Sleep).await, Limit::Wall(Misbehave::LIMITS.wall));
     assert_eq!(limit(Misbehave::FillMemory).await, Limit::Memory);
     assert_eq!(limit(Misbehave::Recurse).await, Limit::Stack);
     assert_eq!(limit(Misbehave::AnswerTooMuch).await, Limit::Answer);
+    let late = sandbox().run(PROJECT, Oversleep).await;
+    assert!(matches!(late, Err(Failure::Exceeded(Limit::Wall(most))) if most == Oversleep::LIMITS.wall));
 }
 
 #[tokio::test]
@@ -72,7 +73,7 @@ async fn one_project_does_not_keep_others_waiting() {
     let busy: Vec<_> = (0..8)
         .map(|_| {
             let sandbox = sandbox.clone();
-            tokio::spawn(async move { sandbox.run(PROJECT, Misbehave::Sleep).await })
+            tokio::spawn(async move { sandbox.run(PROJECT, Misbehave::Loop).await })
         })
         .collect();
     tokio::task::yield_now().await;

@@ -6,6 +6,7 @@ mod control;
 mod crash;
 mod durability;
 mod endpoint;
+mod failover;
 mod failures;
 mod in_flight;
 mod jobs;

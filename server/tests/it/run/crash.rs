@@ -191,7 +191,7 @@ fn pid_file(data: &Path) -> PathBuf {
     data.join("postgres/data/postmaster.pid")
 }
 
-fn postmaster(data: &Path) -> Pid {
+pub(super) fn postmaster(data: &Path) -> Pid {
     let text = fs::read_to_string(pid_file(data)).unwrap();
     Pid::from_raw(text.lines().next().unwrap().parse().unwrap()).unwrap()
 }
