@@ -36,7 +36,9 @@ mod reviews;
 mod runs;
 mod schemas;
 pub mod session;
+pub mod shares;
 mod shown_once;
+mod spool;
 pub mod tokens;
 mod trials;
 pub mod users;
@@ -59,7 +61,7 @@ use utoipa_axum::routes;
 use utoipa_swagger_ui::SwaggerUi;
 
 use app::App;
-pub use connections::serve;
+pub use connections::{Limits as ConnectionLimits, raise_descriptors, serve};
 use error::HttpError;
 
 /// Largest body, but for uploads.
@@ -258,6 +260,8 @@ pub fn router(app: App) -> Router {
             HttpError::MethodNotAllowed(request.method().to_string()).into_response()
         })
         // The last one is the first that a request meets.
+        .layer(from_fn_with_state(app.clone(), spool::spool))
+        .layer(from_fn(shares::hold))
         .layer(from_fn_with_state(app.clone(), audit::record))
         .layer(from_fn_with_state(app.clone(), idempotency::once))
         .layer(from_fn_with_state(app.clone(), access::authenticate))

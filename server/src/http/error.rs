@@ -10,7 +10,9 @@ use serde_json::Value;
 use tracing::error;
 use utoipa::IntoResponses;
 
+use super::connections::Full;
 use super::idempotency;
+use super::shares::Busy;
 use domain::bad_input::BadInput;
 use domain::limits::Findings;
 use domain::problem::{MOST_PROBLEMS, explained};
@@ -57,6 +59,11 @@ pub enum HttpError {
     UnsupportedMediaType(String),
     #[error("too many attempts; wait {0} seconds")]
     TooManyAttempts(i64),
+    /// As much as one may do at once is being done.
+    #[error("{0}")]
+    Busy(#[from] Busy),
+    #[error("{0}")]
+    TooManyConnections(Full),
     #[error("it took too long")]
     TimedOut,
     #[error("the stored data is inconsistent")]
@@ -102,12 +109,23 @@ impl HttpError {
             Self::AddressTooLong(..) => StatusCode::URI_TOO_LONG,
             Self::HeadersTooLong(..) => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::TooManyAttempts(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooManyAttempts(_)
+            | Self::Busy(Busy::User | Busy::Project)
+            | Self::TooManyConnections(Full::Place) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Busy(Busy::Server) | Self::TooManyConnections(Full::House) | Self::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
             Self::Store(StoreError::Database(e)) | Self::Database(e) if away(e) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Damaged(_) | Self::Internal(_) | Self::Store(_) | Self::Database(_) => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }
+        }
+    }
+
+    /// After how many seconds it may go well.
+    const fn retry_after(&self) -> Option<i64> {
+        match self {
+            Self::TooManyAttempts(seconds) => Some(*seconds),
+            Self::Busy(_) | Self::TooManyConnections(_) => Some(RETRY_AFTER),
+            _ => None,
         }
     }
 
@@ -122,6 +140,9 @@ impl HttpError {
         }
     }
 }
+
+/// Seconds until it is worth asking again what was refused because too much was going on.
+const RETRY_AFTER: i64 = 5;
 
 /// Whether the database is not there, rather than that it says no.
 fn away(error: &sqlx::Error) -> bool {
@@ -189,7 +210,7 @@ impl IntoResponse for HttpError {
             return idempotency::replay(status, answer);
         }
         let status = self.status();
-        let wait = if let Self::TooManyAttempts(seconds) = &self { Some(*seconds) } else { None };
+        let wait = self.retry_after();
         let body = self.to_problem();
         let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], Json(body)).into_response();
         if let Some(seconds) = wait {
@@ -305,7 +326,7 @@ pub enum Problems {
     /// The input breaks rules; `errors` says where
     #[response(status = 422, content_type = "application/problem+json")]
     Invalid(ProblemDetails),
-    /// Too many attempts; the header Retry-After says when to try again
+    /// Too many attempts, or too many requests at once; the header Retry-After says when to try again
     #[response(status = 429, content_type = "application/problem+json")]
     TooManyAttempts(ProblemDetails),
     /// The headers are too long

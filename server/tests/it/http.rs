@@ -41,6 +41,7 @@ use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use runtime::ModelClients;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use server::http::ConnectionLimits;
 use server::http::app::{App, Setup};
 use server::secret;
 use sqlx::PgPool;
@@ -106,7 +107,8 @@ impl TestApp {
             runtime::jobs::serve(&own, &runtime::jobs::Options::default(), &handlers, &working).await
         });
         let router = server::http::router(App::new(setup));
-        tokio::spawn(server::http::serve(listener, router, CancellationToken::new()));
+        let limits = ConnectionLimits { in_all: 1_000, per_place: None };
+        tokio::spawn(server::http::serve(listener, router, limits, CancellationToken::new()));
         let token = token(pool, somebody(pool, "root", true).await, &[Scope::Admin]).await;
         let working = Arc::new(stop.drop_guard());
         Self { url, pool: pool.clone(), client: http_client().build().unwrap(), token, files, working }
