@@ -13,7 +13,7 @@ use crate::support::play::{HELP, played};
 async fn first(pool: &PgPool, profile: Profile, toggles: Toggles) -> Value {
     let run = played(pool, &[HELP], 1, 3, &[]).await;
     let mut db = pool.acquire().await.unwrap();
-    let source = Source::of_run(&mut db, &run.control.run, &run.kind.config, &run.kind.library, Choice::default())
+    let source = Source::of_run(pool, &run.control.run, &run.kind.config, &run.kind.library, Choice::default())
         .await
         .unwrap();
     let wanted = source.after(&mut db, -1, 1).await.unwrap();
