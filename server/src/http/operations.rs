@@ -7,13 +7,18 @@ use axum::http::StatusCode;
 use domain::api::workers::{WorkerOrder, WorkerState, WorkerSummary};
 use metrics::gauge;
 use sqlx::PgPool;
+use tokio::sync::Semaphore;
 
 use crate::telemetry;
 use store::{runs, workers};
 
+/// Nobody signs in to ask for figures: however many ask, one at a time gets connections that others could have.
+static LOOKING: Semaphore = Semaphore::const_new(1);
+
 /// The figures of this process, and of the runs, in Prometheus' text format.
 #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
 pub async fn metrics(State(pool): State<PgPool>) -> String {
+    let _turn = LOOKING.acquire().await;
     // While the database is away, what this process counts is all the more of interest.
     if let Ok(mut db) = pool.acquire().await
         && let Ok(waiting) = runs::waiting(&mut db).await

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::Problem;
-use domain::api::documents::{Change, Changes, DocumentChange, Found};
+use domain::api::documents::{Change, Changes, DocumentChange, Found, listed};
 use domain::project::DocumentId;
 use sqlx::{PgPool, Postgres, Transaction};
 use tokio::task::spawn_blocking;
@@ -68,11 +68,11 @@ pub async fn save(pool: &PgPool, cache: &Cache, order: &Order<'_>) -> Result<Sav
         }
         let outlook = outlook(cache, &state, &planned).await?;
         if order.promote && !outlook.is_sound() {
-            return Err(Refused::Unsound(outlook.found));
+            return Err(Refused::Unsound(listed(outlook.found)));
         }
         let tx = if order.dry_run { None } else { keep(pool, order, &state, &planned, &outlook).await? };
         if order.dry_run || tx.is_some() {
-            changes.found = outlook.found;
+            changes.found = listed(outlook.found);
             return Ok(Saved { changes, tx });
         }
     }
@@ -263,5 +263,5 @@ pub async fn check(
     let edit = Edit { id: id.clone(), files: Some(files), base: None };
     let step = Step { edit: &edit, hash: String::new(), promotes: false };
     let state = State::read(pool, project).await?;
-    Ok(outlook(cache, &state, &[step]).await?.found)
+    Ok(listed(outlook(cache, &state, &[step]).await?.found))
 }
