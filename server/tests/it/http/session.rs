@@ -327,7 +327,6 @@ async fn tokens_are_made_in_sessions_and_shown_once(pool: PgPool) {
     assert_eq!(said, expected.map(|(actor, action)| (actor.to_owned(), action.to_owned())));
 }
 
-/// The tables in which a text stands.
 #[sqlx::test(migrations = "../migrations")]
 async fn nobody_has_more_than_a_hundred_tokens(pool: PgPool) {
     let app = TestApp::start(&pool).await;
@@ -343,6 +342,7 @@ async fn nobody_has_more_than_a_hundred_tokens(pool: PgPool) {
     assert_eq!((make().await, make().await), (StatusCode::CREATED, StatusCode::CONFLICT));
 }
 
+/// The tables in which a text stands.
 async fn holding(pool: &PgPool, text: &str) -> Vec<String> {
     let tables = "SELECT table_name::text FROM information_schema.tables
                   WHERE table_schema = 'public' AND table_type = 'BASE TABLE'";
