@@ -8,6 +8,7 @@ use domain::api::ProblemDetails;
 use domain::api::documents::{About, Document};
 use domain::project::{DocumentId, Kind};
 use reqwest::{Method, Response, StatusCode};
+use serde_json::json;
 use sqlx::PgPool;
 use store::documents::{self, NewVersion, Texts};
 use store::{clock, projects};
@@ -15,7 +16,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
 use super::TestApp;
-use crate::support::play::{HELP, planned};
+use super::followed::Held;
+use crate::support::play::{HELP, planned, played};
 use crate::support::{pass, until};
 
 /// As in `server::http::shares`.
@@ -48,6 +50,30 @@ async fn one_person_has_a_share_of_the_streams(pool: PgPool) {
     assert_eq!(ben.status(&path).await, StatusCode::OK, "it is nobody else's share");
     followed.pop();
     until("one of them has ended", async || ann.status(&path).await == StatusCode::OK).await;
+}
+
+/// A preview reads many conversations, and takes one connection of the few that there are.
+#[sqlx::test(migrations = "../migrations")]
+async fn previews_leave_connections_to_others(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    // More than are read over four connections.
+    let run = played(&pool, &[HELP], 400, 1, &[]).await.control.run.id;
+    let held = Held::lock(&pool, "events").await;
+    let pairs = json!({"source": {"run": {"id": run}}, "profile": "trl_dpo"});
+    let asked = [("corpora", json!({})), ("exports", pairs)].map(|(what, spec)| {
+        let request = app.request(Method::POST, &format!("/api/v1/projects/default/{what}/preview")).json(&spec);
+        tokio::spawn(async move { request.send().await.unwrap() })
+    });
+    held.until(|waiting| waiting >= 2).await;
+    for _ in 0..10 {
+        assert_eq!(app.status("/api/v1/projects/default/runs").await, StatusCode::OK);
+    }
+    held.until(|waiting| waiting == 2).await;
+    held.release().await;
+    for asked in asked {
+        let answer = asked.await.unwrap();
+        assert_eq!(answer.status(), StatusCode::OK, "{}", answer.text().await.unwrap());
+    }
 }
 
 async fn save_large_document(pool: &PgPool) {
