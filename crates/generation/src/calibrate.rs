@@ -33,7 +33,7 @@ impl Said {
     /// # Errors
     /// The database.
     pub async fn load(pool: &PgPool, judging: Judging) -> store::Result<Self> {
-        let (mut all, mut after) = (BTreeMap::new(), Some(-1));
+        let (mut all, mut after): (BTreeMap<Uuid, Judged>, _) = (BTreeMap::new(), Some(-1));
         while let Some(from) = after {
             let page = verdicts::page(&mut *pool.acquire().await?, judging.id, from, PAGE).await?;
             after = page.last().map(|last| last.position);

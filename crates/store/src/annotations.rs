@@ -54,7 +54,8 @@ pub async fn insert(db: &mut PgConnection, new: &Row) -> Result<bool> {
 
 /// How many a conversation has.
 pub async fn count(db: &mut PgConnection, conversation: Uuid) -> Result<i64> {
-    let count = sqlx::query_scalar!(r#"SELECT count(*) AS "n!" FROM annotations WHERE conversation_id = $1"#, conversation);
+    let count =
+        sqlx::query_scalar!(r#"SELECT count(*) AS "n!" FROM annotations WHERE conversation_id = $1"#, conversation);
     Ok(count.fetch_one(db).await?)
 }
 

@@ -91,7 +91,8 @@ async fn write_sheet(args: &Sheet, pool: &PgPool) -> anyhow::Result<()> {
     if args.out.exists() {
         return Err(BadInput::one("--out", format!("{} exists already", args.out.display())).into());
     }
-    std::fs::write(&args.out, sheet.text()).map_err(|e| BadInput::one("--out", format!("{}: {e}", args.out.display())))?;
+    std::fs::write(&args.out, sheet.text())
+        .map_err(|e| BadInput::one("--out", format!("{}: {e}", args.out.display())))?;
     say!("{} conversations in {}", sheet.conversations.len(), args.out.display());
     say!(
         "Read each at http://127.0.0.1:7878/conversations/ID (groundstate serve) and rate it with whole numbers, 0-10."

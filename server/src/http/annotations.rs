@@ -56,7 +56,9 @@ pub async fn create(
     };
     let mut tx = pool.begin().await?;
     if annotations::count(&mut tx, id).await? >= MOST {
-        return Err(HttpError::Conflict(format!("the conversation has {MOST} annotations; delete some that are resolved")));
+        return Err(HttpError::Conflict(format!(
+            "the conversation has {MOST} annotations; delete some that are resolved"
+        )));
     }
     if !annotations::insert(&mut tx, &row).await? {
         return Err(missing());

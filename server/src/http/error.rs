@@ -112,7 +112,9 @@ impl HttpError {
             Self::TooManyAttempts(_)
             | Self::Busy(Busy::User | Busy::Project)
             | Self::TooManyConnections(Full::Place) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Busy(Busy::Server) | Self::TooManyConnections(Full::House) | Self::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Busy(Busy::Server) | Self::TooManyConnections(Full::House) | Self::TimedOut => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Self::Store(StoreError::Database(e)) | Self::Database(e) if away(e) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Damaged(_) | Self::Internal(_) | Self::Store(_) | Self::Database(_) => {
                 StatusCode::INTERNAL_SERVER_ERROR

@@ -36,7 +36,9 @@ pub async fn spool(State(app): State<App>, request: Request, next: Next) -> Resu
     let folder = app.files().to_owned();
     let file = async { written(spawn_blocking(move || nameless(&folder)).await??, body).await };
     let file = file.await.map_err(|error| {
-        HttpError::Internal(anyhow::Error::from(error).context("a large answer cannot be written to the folder of files"))
+        HttpError::Internal(
+            anyhow::Error::from(error).context("a large answer cannot be written to the folder of files"),
+        )
     })?;
     let body = Body::from_stream(chunks(file, size));
     Ok(Response::from_parts(parts, Body::new(KnownLength { body, left: size })))

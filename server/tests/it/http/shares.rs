@@ -111,7 +111,8 @@ async fn unread(app: &TestApp) -> TcpStream {
 
 /// Answers that wait in files, which have no names any more.
 fn in_files(files: &Path) -> usize {
-    let open = std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+    let open =
+        std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
     open.filter(|path| path.starts_with(files)).count()
 }
 

@@ -59,7 +59,11 @@ async fn events_come_in_pages_up_to_any_version(pool: PgPool) {
     let logged = Logged::watch();
     let _: Page<Event> = app.json(&format!("{path}?limit=3")).await;
     let read = |statement: &str| logged.count(&format!("FROM events WHERE task_id = $1 {statement}"));
-    assert_eq!((read("AND seq > $2 ORDER BY seq LIMIT $3"), read("ORDER BY seq")), (1, 0), "no more than the page is read");
+    assert_eq!(
+        (read("AND seq > $2 ORDER BY seq LIMIT $3"), read("ORDER BY seq")),
+        (1, 0),
+        "no more than the page is read"
+    );
     drop(logged);
     // What happened up to a version leads to its world, and nothing more does not lead to the next.
     let last: WorldVersion = app.json(&format!("/api/v1/conversations/{}/world", story.planned.id)).await;

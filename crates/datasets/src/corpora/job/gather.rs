@@ -173,11 +173,7 @@ fn read<'a>(
     Box::pin(stream::iter(rows.chunks(READ)).map(read).buffered(AT_ONCE))
 }
 
-async fn read_chunk(
-    pool: &PgPool,
-    connections: Arc<Semaphore>,
-    chunk: &[CandidateRow],
-) -> anyhow::Result<Vec<Read>> {
+async fn read_chunk(pool: &PgPool, connections: Arc<Semaphore>, chunk: &[CandidateRow]) -> anyhow::Result<Vec<Read>> {
     let ids: Vec<Uuid> = chunk.iter().map(|own| own.id).collect();
     let scenarios: Vec<Arc<ScenarioValues>> = chunk.iter().map(|own| Arc::clone(&own.scenario)).collect();
     let turn = connections.acquire().await?;
