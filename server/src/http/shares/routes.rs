@@ -5,7 +5,7 @@ use axum::http::Method;
 use super::Kind::{self, Download, Stream, Work};
 
 /// Method, path and what it takes. A document takes its work until it is read from the database, and is a download from then on.
-static ROUTES: [(Method, &str, &[Kind]); 40] = [
+static ROUTES: [(Method, &str, &[Kind]); 42] = [
     // Previews, and orders that are checked like one.
     (Method::POST, "/projects/{project}/runs/preview", &[Work]),
     (Method::POST, "/projects/{project}/runs", &[Work]),
@@ -26,6 +26,8 @@ static ROUTES: [(Method, &str, &[Kind]); 40] = [
     (Method::GET, "/projects/{project}/{kind}", &[Work]),
     // What reads all that there is, to answer little.
     (Method::GET, "/projects/{project}/review-queues", &[Work]),
+    (Method::GET, "/runs/{run}/judgings", &[Work]),
+    (Method::GET, "/judgings/{judging}", &[Work]),
     (Method::GET, "/projects/{project}/calibrations/sheet", &[Work]),
     (Method::POST, "/projects/{project}/calibrations", &[Work]),
     (Method::POST, "/projects/{project}/calibrations/ratings", &[Work]),
