@@ -58,8 +58,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // That there is nothing to flush does not say that anything was taken.
         let flushed = Pin::new(&mut self.stream).poll_flush(cx);
-        self.in_time(cx, flushed)
+        if flushed.is_pending() { self.in_time(cx, flushed) } else { flushed }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
