@@ -79,6 +79,7 @@ async fn a_connection_that_nobody_uses_is_closed_after_a_minute(pool: PgPool) {
         pass(Duration::from_secs(59)).await;
     }
     pass(Duration::from_secs(2)).await;
-    let closed = time::timeout(Duration::from_secs(30), stream.read(&mut [0; 10]));
+    let mut more = [0; 10];
+    let closed = time::timeout(Duration::from_secs(30), stream.read(&mut more));
     assert_eq!(closed.await.unwrap().unwrap(), 0);
 }
