@@ -46,6 +46,11 @@ pub enum HttpError {
     Conflict(String),
     #[error("{0}")]
     Gone(String),
+    /// The caller, the project or everybody has as much in progress as they may.
+    #[error("{0}")]
+    ShareUsedUp(#[from] Busy),
+    #[error("{0}")]
+    TooManyConnections(Full),
     /// It was done before; this was the answer.
     #[error("it was done before")]
     Answered(StatusCode, Value),
@@ -59,11 +64,6 @@ pub enum HttpError {
     UnsupportedMediaType(String),
     #[error("too many attempts; wait {0} seconds")]
     TooManyAttempts(i64),
-    /// As much as one may do at once is being done.
-    #[error("{0}")]
-    Busy(#[from] Busy),
-    #[error("{0}")]
-    TooManyConnections(Full),
     #[error("it took too long")]
     TimedOut,
     #[error("the stored data is inconsistent")]
@@ -104,30 +104,19 @@ impl HttpError {
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Conflict(_) => StatusCode::CONFLICT,
             Self::Gone(_) => StatusCode::GONE,
+            Self::ShareUsedUp(busy) => busy.status(),
+            Self::TooManyConnections(full) => full.status(),
             Self::Answered(status, _) => *status,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::AddressTooLong(..) => StatusCode::URI_TOO_LONG,
             Self::HeadersTooLong(..) => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::TooManyAttempts(_)
-            | Self::Busy(Busy::User | Busy::Project)
-            | Self::TooManyConnections(Full::Place) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Busy(Busy::Server) | Self::TooManyConnections(Full::House) | Self::TimedOut => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            Self::TooManyAttempts(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
             Self::Store(StoreError::Database(e)) | Self::Database(e) if away(e) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Damaged(_) | Self::Internal(_) | Self::Store(_) | Self::Database(_) => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }
-        }
-    }
-
-    /// After how many seconds it may go well.
-    const fn retry_after(&self) -> Option<i64> {
-        match self {
-            Self::TooManyAttempts(seconds) => Some(*seconds),
-            Self::Busy(_) | Self::TooManyConnections(_) => Some(RETRY_AFTER),
-            _ => None,
         }
     }
 
@@ -212,10 +201,11 @@ impl IntoResponse for HttpError {
             return idempotency::replay(status, answer);
         }
         let status = self.status();
-        let wait = self.retry_after();
+        let wait = if let Self::TooManyAttempts(seconds) = &self { Some(*seconds) } else { None };
         let body = self.to_problem();
         let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], Json(body)).into_response();
-        if let Some(seconds) = wait {
+        let crowded = matches!(self, Self::ShareUsedUp(_) | Self::TooManyConnections(_)).then_some(RETRY_AFTER);
+        if let Some(seconds) = wait.or(crowded) {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if status == StatusCode::UNAUTHORIZED {

@@ -12,14 +12,11 @@ use tokio::sync::Semaphore;
 use crate::telemetry;
 use store::{runs, workers};
 
-/// Nobody signs in to ask for figures: however many ask, one at a time gets connections that others could have.
-static LOOKING: Semaphore = Semaphore::const_new(1);
-
 /// The figures of this process, and of the runs, in Prometheus' text format.
 #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
 pub async fn metrics(State(pool): State<PgPool>) -> String {
-    let _turn = LOOKING.acquire().await;
     // While the database is away, what this process counts is all the more of interest.
+    let _turn = LOOKING.acquire().await;
     if let Ok(mut db) = pool.acquire().await
         && let Ok(waiting) = runs::waiting(&mut db).await
     {
@@ -34,6 +31,9 @@ pub async fn metrics(State(pool): State<PgPool>) -> String {
     };
     telemetry::figures() + &of_workers(&joined)
 }
+
+/// Nobody signs in to ask for figures: however many ask, one at a time gets connections that others could have.
+static LOOKING: Semaphore = Semaphore::const_new(1);
 
 /// Figures of workers are made anew each time: what has left is not among them. Names are such that they stand in labels.
 fn of_workers(joined: &[WorkerSummary]) -> String {

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
@@ -88,6 +89,16 @@ pub enum Busy {
     Project,
     #[error("the server has as many such requests in progress as it takes; try again in a few seconds")]
     Server,
+}
+
+impl Busy {
+    /// Who asks for too much is told so; whoever finds the server busy did nothing wrong.
+    pub const fn status(self) -> StatusCode {
+        match self {
+            Self::User | Self::Project => StatusCode::TOO_MANY_REQUESTS,
+            Self::Server => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
 }
 
 impl Shares {

@@ -5,6 +5,7 @@ use std::collections::hash_map::Entry;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
+use axum::http::StatusCode;
 use parking_lot::Mutex;
 
 /// Connections in all, however many descriptors there are: each takes some 20 KB while it waits, and up to half a megabyte
@@ -39,6 +40,15 @@ pub enum Full {
     House,
     #[error("there are too many connections from your address; close some, or use one for several requests")]
     Place,
+}
+
+impl Full {
+    pub const fn status(self) -> StatusCode {
+        match self {
+            Self::House => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Place => StatusCode::TOO_MANY_REQUESTS,
+        }
+    }
 }
 
 pub struct Seats {
