@@ -334,7 +334,7 @@ async fn nobody_has_more_than_a_hundred_tokens(pool: PgPool) {
     let accepted = accept(&app, &json!({"secret": invited.secret, "password": PASSWORD})).await;
     let browser = Browser::of(&app, accepted).await;
     let many = "INSERT INTO api_tokens (id, user_id, name, secret_hash, scopes, created_at)
-                SELECT gen_random_uuid(), id, 'ci', decode(md5(n::text), 'hex'), '{read}', now()
+                SELECT gen_random_uuid(), id, 'ci', decode(md5(n::text), 'hex'), '{read}'::text[], now()
                 FROM users CROSS JOIN generate_series(1, 99) AS n WHERE name = 'bob'";
     sqlx::query(many).execute(&pool).await.unwrap();
     let new = json!({"name": "ci", "scopes": ["read"]});

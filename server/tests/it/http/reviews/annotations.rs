@@ -39,7 +39,7 @@ async fn a_conversation_has_a_thousand_annotations_at_most(pool: PgPool) {
     let played = Played::new(&pool, 1).await;
     let (ann, list) = (named(&app, "ann", Role::Author).await, played.path("annotations"));
     let many = "INSERT INTO annotations (id, conversation_id, seq, text, labels, author, created_at)
-                SELECT gen_random_uuid(), $1, 1, 'hm', '{}', 'ann', now() FROM generate_series(1, 999)";
+                SELECT gen_random_uuid(), $1, 1, 'hm', '{}'::text[], 'ann', now() FROM generate_series(1, 999)";
     sqlx::query(many).bind(played.conversations[0]).execute(&pool).await.unwrap();
     let new = json!({"seq": 1, "text": "And another one."});
     let last: Annotation = ann.post(&list, &new).await;
