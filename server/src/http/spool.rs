@@ -27,11 +27,12 @@ const LARGE: u64 = 256 << 10;
 const CHUNK: u64 = 64 << 10;
 
 /// Answers of a known size that were made in memory are given back from a file if they are large. What is a stream already has
-/// no size, and goes through.
+/// no size, and goes through; so does the answer to a change, which must not be lost when the disk is full.
 pub async fn spool(State(app): State<App>, request: Request, next: Next) -> Result<Response> {
+    let only_looks = request.method().is_safe();
     let response = next.run(request).await;
     let size = response.body().size_hint().exact();
-    let Some(size) = size.filter(|size| *size > LARGE) else { return Ok(response) };
+    let Some(size) = size.filter(|size| only_looks && *size > LARGE) else { return Ok(response) };
     let (parts, body) = response.into_parts();
     let folder = app.files().to_owned();
     let file = async { written(spawn_blocking(move || nameless(&folder)).await??, body).await };
