@@ -36,7 +36,9 @@ mod reviews;
 mod runs;
 mod schemas;
 pub mod session;
+pub mod shares;
 mod shown_once;
+mod spool;
 pub mod tokens;
 mod trials;
 pub mod users;
@@ -46,6 +48,7 @@ mod workers;
 mod worlds;
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::IntoResponse;
@@ -58,7 +61,7 @@ use utoipa_axum::routes;
 use utoipa_swagger_ui::SwaggerUi;
 
 use app::App;
-pub use connections::serve;
+pub use connections::{Limits as ConnectionLimits, raise_descriptors, serve};
 use error::HttpError;
 pub use operations::Watched;
 
@@ -251,13 +254,16 @@ pub fn document() -> OpenApi {
 
 pub fn router(app: App) -> Router {
     let (api, _) = api();
-    let document = document();
+    // What cannot be written is empty, and fails the tests.
+    let document = Bytes::from(document().to_json().unwrap_or_default());
     let api = api
+        .layer(from_fn_with_state(app.clone(), spool::spool))
         .route("/openapi.json", get(openapi::serve).with_state(document))
         .method_not_allowed_fallback(async |request: Request| {
             HttpError::MethodNotAllowed(request.method().to_string()).into_response()
         })
         // The last one is the first that a request meets.
+        .layer(from_fn(shares::hold))
         .layer(from_fn_with_state(app.clone(), audit::record))
         .layer(from_fn_with_state(app.clone(), idempotency::once))
         .layer(from_fn_with_state(app.clone(), access::authenticate))

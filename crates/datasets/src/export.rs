@@ -45,7 +45,7 @@ pub async fn write_jsonl(
     choice: Choice,
 ) -> anyhow::Result<Written> {
     let file = beside(out)?;
-    let source = Source::of_run(&mut *pool.acquire().await?, run, config, library, choice).await?;
+    let source = Source::of_run(pool, run, config, library, choice).await?;
     let shape = Profile::Canonical.settle(&Toggles::default());
     let shape = shape.ok().context("the canonical profile has defaults")?;
     let to = PartWriter::new(file.reopen()?, &shape)?;

@@ -4,12 +4,12 @@ pub mod sheet;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::api::HumanRating;
+use domain::api::{HumanRating, VerdictSummary};
 use domain::calibration::ratings::{self, Format};
 use domain::calibration::{OVERALL, Rating, Ratings, calibrate};
 use domain::problem::Problem;
 use domain::verdict::Verdict;
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use domain::bad_input::BadInput;
@@ -19,16 +19,27 @@ use store::judgings::Judging;
 use store::ratings as stored;
 use store::verdicts::{self, Judged};
 
-/// A judging, and all that it says.
+/// Verdicts that are read before others get the connection to the database.
+const PAGE: i64 = 1_000;
+
+/// A judging, and all scores that it gave.
 pub struct Said {
     pub judging: Judging,
+    /// Without what judges wrote beside their scores: nothing here needs it, and it is most of a verdict.
     pub verdicts: BTreeMap<Uuid, Judged>,
 }
 
 impl Said {
-    pub async fn load(db: &mut PgConnection, judging: Judging) -> store::Result<Self> {
-        let verdicts = verdicts::of(db, judging.id).await?;
-        Ok(Self { judging, verdicts })
+    /// # Errors
+    /// The database.
+    pub async fn load(pool: &PgPool, judging: Judging) -> store::Result<Self> {
+        let (mut all, mut after): (BTreeMap<Uuid, Judged>, _) = (BTreeMap::new(), Some(-1));
+        while let Some(from) = after {
+            let page = verdicts::page(&mut *pool.acquire().await?, judging.id, from, PAGE).await?;
+            after = page.last().map(|last| last.position);
+            all.extend(page.into_iter().filter_map(|said| Some((said.conversation_id.parse().ok()?, scores_of(said)))));
+        }
+        Ok(Self { judging, verdicts: all })
     }
 
     /// Whether the judge gave any scores yet.
@@ -39,12 +50,6 @@ impl Said {
     /// In the order in which the judge gave them.
     pub fn criteria(&self) -> Vec<String> {
         criteria(self.verdicts.values().filter_map(|judged| judged.verdict.as_ref()))
-    }
-
-    /// Conversations for people to rate, spread over the judge's scores.
-    pub fn chosen(&self, n: usize) -> Vec<Uuid> {
-        let overall = |judged: &Judged| judged.verdict.as_ref().map(|verdict| i16::from(verdict.overall));
-        sheet::choose(self.verdicts.iter().filter_map(|(id, judged)| Some((*id, overall(judged)?))), n)
     }
 
     /// Reads what people say of these conversations. `file` is a name for messages.
@@ -91,6 +96,17 @@ impl Said {
             created_at: clock::now(),
         })
     }
+}
+
+fn scores_of(said: VerdictSummary) -> Judged {
+    let verdict = said.verdict.map(|mut verdict| {
+        verdict.rationale = String::new();
+        verdict.scores.iter_mut().for_each(|score| score.rationale = String::new());
+        verdict.panel = Vec::new();
+        verdict
+    });
+    let (judge, judge_version, outcome) = (said.judge, said.judge_version, said.outcome);
+    Judged { judge, judge_version, verdict, verification: None, outcome }
 }
 
 /// Of these verdicts, in the order in which they name them.

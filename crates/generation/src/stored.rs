@@ -7,6 +7,7 @@ use anyhow::{Context, anyhow};
 use projects::library::{Files, Library};
 use sqlx::PgPool;
 use store::runs::{self, Run};
+use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
 use crate::plan::RunConfig;
@@ -51,9 +52,11 @@ pub(crate) fn spec(run: &Run) -> anyhow::Result<RunConfig> {
 }
 
 pub(crate) async fn library(pool: &PgPool, run: &Run) -> anyhow::Result<Library> {
-    let mut db = pool.acquire().await?;
-    let files: Files = serde_json::from_value(runs::library(&mut db, &run.library).await?)?;
-    Library::assemble_proved(files).map_err(|problems| {
+    let stored = runs::library(&mut *pool.acquire().await?, &run.library).await?;
+    let files: Files = serde_json::from_value(stored)?;
+    // Many documents take seconds: neither a connection nor a thread that serves others waits for them.
+    let library = spawn_blocking(move || Library::assemble_proved(files)).await?;
+    library.map_err(|problems| {
         let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
         anyhow!("this version of Groundstate does not accept the run's documents:\n{}", list.join("\n"))
     })

@@ -52,6 +52,13 @@ pub async fn insert(db: &mut PgConnection, new: &Row) -> Result<bool> {
     Ok(done.execute(db).await?.rows_affected() == 1)
 }
 
+/// How many a conversation has.
+pub async fn count(db: &mut PgConnection, conversation: Uuid) -> Result<i64> {
+    let count =
+        sqlx::query_scalar!(r#"SELECT count(*) AS "n!" FROM annotations WHERE conversation_id = $1"#, conversation);
+    Ok(count.fetch_one(db).await?)
+}
+
 /// Those of a conversation, in the order of its events.
 pub async fn of(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<Row>> {
     let rows = sqlx::query_as!(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use domain::api::documents::{About, Counts, Document, DocumentSummary, DocumentVersion, Found};
+use domain::api::documents::{About, Counts, Document, DocumentSummary, DocumentVersion, Found, listed};
 use domain::project::{DocumentId, Kind};
 use sqlx::PgConnection;
 use sqlx::types::Json;
@@ -74,7 +74,7 @@ pub async fn insert(db: &mut PgConnection, new: &NewVersion<'_>) -> Result<()> {
         new.message,
         new.author,
         new.created_at,
-        Json(new.findings) as _,
+        Json(listed(new.findings.to_vec())) as _,
         counts.critical,
         counts.errors,
         counts.warnings,
@@ -103,7 +103,7 @@ pub async fn promote(
         id.kind.into_str(),
         id.name,
         version,
-        Json(findings) as _,
+        Json(listed(findings.to_vec())) as _,
         counts.critical,
         counts.errors,
         counts.warnings,

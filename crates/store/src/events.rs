@@ -15,6 +15,18 @@ pub async fn of<E: DeserializeOwned>(db: &mut PgConnection, task: Uuid) -> Resul
     rows.into_iter().map(|event| serde_json::from_str(&event).map_err(|e| bad(task, &e).into())).collect()
 }
 
+/// The events of a task after one, in order; all from the first one on after -1.
+pub async fn page<E: DeserializeOwned>(db: &mut PgConnection, task: Uuid, after: i32, limit: i64) -> Result<Vec<E>> {
+    let rows = sqlx::query_scalar!(
+        r#"SELECT event::text AS "event!" FROM events WHERE task_id = $1 AND seq > $2 ORDER BY seq LIMIT $3"#,
+        task,
+        after,
+        limit
+    );
+    let rows = rows.fetch_all(db).await?.into_iter();
+    rows.map(|event| serde_json::from_str(&event).map_err(|e| bad(task, &e).into())).collect()
+}
+
 /// Gives retries the events that they begin with: `to[i]` those of `from[i]`, up to number `through[i]`.
 pub async fn copy_through(db: &mut PgConnection, from: &[Uuid], to: &[Uuid], through: &[i32]) -> Result<()> {
     sqlx::query!(

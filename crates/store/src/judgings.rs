@@ -1,6 +1,8 @@
 //! Judgings of a run: its own, and those that were made later without playing it again. A run's own is as far as the run
 //! is; what a command judges it judges by itself; for all others there are jobs.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use domain::api::JudgingSummary;
 use domain::job::{JobKind, JobState};
@@ -135,6 +137,16 @@ pub async fn ask(
         created_at: now,
     };
     jobs::insert(db, &job).await
+}
+
+/// The newest one of each run.
+pub async fn latest_of(db: &mut PgConnection, runs: &[Uuid]) -> Result<HashMap<Uuid, Uuid>> {
+    let rows = sqlx::query!(
+        "SELECT DISTINCT ON (run_id) run_id, id FROM judgings WHERE run_id = ANY($1)
+         ORDER BY run_id, created_at DESC, id DESC",
+        runs
+    );
+    Ok(rows.fetch_all(db).await?.into_iter().map(|row| (row.run_id, row.id)).collect())
 }
 
 /// The newest one of a run.

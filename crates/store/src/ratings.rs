@@ -93,14 +93,18 @@ pub async fn of_project(db: &mut PgConnection, project: Uuid) -> Result<Vec<(Uui
     rows.fetch_all(db).await?.into_iter().map(Row::rating).collect()
 }
 
+/// What is told of a person's earlier ratings of a conversation: nobody changes their mind as often.
+const MOST_EARLIER: i64 = 100;
+
 /// What a person said earlier of a conversation, the newest first.
 pub async fn earlier(db: &mut PgConnection, conversation: Uuid, rater: &str) -> Result<Vec<HumanRating>> {
     let rows = sqlx::query_as!(
         Row,
         "SELECT conversation_id, rater, scores, goal_achieved, comment, created_at FROM human_rating_history
-         WHERE conversation_id = $1 AND rater = $2 ORDER BY replaced_at DESC, created_at DESC",
+         WHERE conversation_id = $1 AND rater = $2 ORDER BY replaced_at DESC, created_at DESC LIMIT $3",
         conversation,
-        rater
+        rater,
+        MOST_EARLIER
     );
     let rows = rows.fetch_all(db).await?.into_iter();
     rows.map(|row| row.rating().map(|(_, rating)| rating)).collect()

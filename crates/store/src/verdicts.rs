@@ -201,6 +201,30 @@ pub async fn on(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<(bool, 
     rows.fetch_all(db).await?.into_iter().map(|row| Ok((row.original, read(row.verdict)?))).collect()
 }
 
+/// The overall score of a conversation.
+pub struct Scored {
+    pub position: i32,
+    pub id: Uuid,
+    pub judge: String,
+    pub judge_version: String,
+    pub overall: i16,
+}
+
+/// Overall scores that a judging gave to the conversations after a position, in order.
+pub async fn scored(db: &mut PgConnection, judging: Uuid, after: i32, limit: i64) -> Result<Vec<Scored>> {
+    let rows = sqlx::query_as!(
+        Scored,
+        r#"SELECT position, c.id, judge, judge_version, overall AS "overall!"
+           FROM judgings j JOIN tasks c ON c.run_id = j.run_id AND NOT superseded
+                JOIN verdicts v ON v.conversation_id = c.id AND v.judging_id = j.id
+           WHERE j.id = $1 AND position > $2 AND overall IS NOT NULL ORDER BY position LIMIT $3"#,
+        judging,
+        after,
+        limit
+    );
+    Ok(rows.fetch_all(db).await?)
+}
+
 /// Overall scores of a judging, by conversation.
 pub async fn overall(db: &mut PgConnection, judging: Uuid) -> Result<BTreeMap<Uuid, i16>> {
     let rows = sqlx::query!(

@@ -20,7 +20,8 @@ use super::judge::judging;
 use crate::say::say;
 use domain::bad_input::BadInput;
 use generation::calibrate::{Said, keep, sheet};
-use store::{judgings, projects};
+use store::judgings::{self, Judging};
+use store::projects;
 
 #[derive(clap::Subcommand)]
 pub enum CalibrateCommand {
@@ -81,15 +82,18 @@ pub async fn run(command: CalibrateCommand) -> anyhow::Result<ExitCode> {
 }
 
 async fn write_sheet(args: &Sheet, pool: &PgPool) -> anyhow::Result<()> {
-    let (_, said) = verdicts_of(&args.judged, pool).await?;
-    let chosen = said.chosen(args.n as usize);
-    let text = sheet::text(&chosen, &said.criteria());
+    let judging = judged(&args.judged, pool).await?;
+    let sheet = sheet::read(pool, judging.id, args.n as usize).await?;
+    if sheet.conversations.is_empty() {
+        return Err(nothing_judged().into());
+    }
     // What people have filled in is not to be lost.
     if args.out.exists() {
         return Err(BadInput::one("--out", format!("{} exists already", args.out.display())).into());
     }
-    std::fs::write(&args.out, text).map_err(|e| BadInput::one("--out", format!("{}: {e}", args.out.display())))?;
-    say!("{} conversations in {}", chosen.len(), args.out.display());
+    std::fs::write(&args.out, sheet.text())
+        .map_err(|e| BadInput::one("--out", format!("{}: {e}", args.out.display())))?;
+    say!("{} conversations in {}", sheet.conversations.len(), args.out.display());
     say!(
         "Read each at http://127.0.0.1:7878/conversations/ID (groundstate serve) and rate it with whole numbers, 0-10."
     );
@@ -98,7 +102,7 @@ async fn write_sheet(args: &Sheet, pool: &PgPool) -> anyhow::Result<()> {
 }
 
 async fn read_and_report(args: &Report, pool: &PgPool) -> anyhow::Result<()> {
-    let (project, said) = verdicts_of(&args.judged, pool).await?;
+    let (project, said) = scores_of(&args.judged, pool).await?;
     let ratings = read(args, &said)?;
     let calibrations = said.compared(&ratings, project, "");
     if calibrations.is_empty() {
@@ -123,9 +127,9 @@ async fn read_and_report(args: &Report, pool: &PgPool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A judging, all that it says, and the project it belongs to.
-async fn verdicts_of(args: &Whose, pool: &PgPool) -> anyhow::Result<(Uuid, Said)> {
-    let found = match args.judging.as_deref() {
+/// The judging that is meant.
+async fn judged(args: &Whose, pool: &PgPool) -> anyhow::Result<Judging> {
+    Ok(match args.judging.as_deref() {
         Some(text) if text != "last" => judging(pool, "--judging", text).await?,
         wanted => {
             let (run, _, _) =
@@ -136,14 +140,23 @@ async fn verdicts_of(args: &Whose, pool: &PgPool) -> anyhow::Result<(Uuid, Said)
                 .await?
                 .ok_or_else(|| BadInput::one("--judging", "the run was never judged"))?
         }
-    };
-    let mut db = pool.acquire().await?;
-    let project = projects::of_judging(&mut db, found.id).await?.context("a judging of no project")?;
-    let said = Said::load(&mut db, found).await?;
+    })
+}
+
+/// A judging, all scores that it gave, and the project it belongs to.
+async fn scores_of(args: &Whose, pool: &PgPool) -> anyhow::Result<(Uuid, Said)> {
+    let found = judged(args, pool).await?;
+    let project = projects::of_judging(&mut *pool.acquire().await?, found.id).await?;
+    let project = project.context("a judging of no project")?;
+    let said = Said::load(pool, found).await?;
     if said.is_empty() {
-        return Err(BadInput::one("--run", "none of its conversations has a verdict yet").into());
+        return Err(nothing_judged().into());
     }
     Ok((project, said))
+}
+
+fn nothing_judged() -> BadInput {
+    BadInput::one("--run", "none of its conversations has a verdict yet")
 }
 
 fn read(args: &Report, said: &Said) -> anyhow::Result<Ratings> {

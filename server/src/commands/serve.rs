@@ -58,6 +58,7 @@ pub struct Serve {
 }
 
 pub async fn run(args: Serve) -> anyhow::Result<ExitCode> {
+    let limits = http::ConnectionLimits::of(http::raise_descriptors(), args.https);
     let listener = TcpListener::bind(args.listen)
         .await
         .with_context(|| format!("cannot listen on {}; choose another address with --listen", args.listen))?;
@@ -72,7 +73,7 @@ pub async fn run(args: Serve) -> anyhow::Result<ExitCode> {
         say!("{hint}");
     }
     let stop = CancellationToken::new();
-    let done = until_interrupted(&stop, both(&args, listener, &connection, &stop)).await;
+    let done = until_interrupted(&stop, both(&args, (listener, limits), &connection, &stop)).await;
     connection.close().await;
     done?;
     Ok(ExitCode::SUCCESS)
@@ -80,7 +81,7 @@ pub async fn run(args: Serve) -> anyhow::Result<ExitCode> {
 
 async fn both(
     args: &Serve,
-    listener: TcpListener,
+    (listener, limits): (TcpListener, http::ConnectionLimits),
     connection: &Connection,
     stop: &CancellationToken,
 ) -> anyhow::Result<()> {
@@ -101,7 +102,7 @@ async fn both(
     });
     let _following = runtime::follow(&connection.pool, &clients);
     let served = async {
-        http::serve(listener, http::router(app), stop.clone()).await;
+        http::serve(listener, http::router(app), limits, stop.clone()).await;
         anyhow::Ok(())
     };
     let order = PlayerOrder {

@@ -21,6 +21,7 @@ use super::app::App;
 use super::audit::Audit;
 use super::error::HttpError;
 use super::idempotency;
+use super::shares::Held;
 
 /// Somebody who may do what `N` says in a project.
 pub struct In<N> {
@@ -75,6 +76,10 @@ impl<N: Needs> FromRequestParts<App> for In<N> {
         let project = place::project(&mut db, &params).await?;
         caller.check(&mut db, &project, N::SCOPE).await?;
         drop(db);
+        // Who waits for a turn has no connection meanwhile.
+        if let Some(held) = parts.extensions.get::<Held>() {
+            held.take(app.shares(), project.id, caller.id).await?;
+        }
         let_in(parts, app, Purpose::In(project.id, N::SCOPE)).await?;
         if let Some(audit) = parts.extensions.get::<Audit>() {
             audit.project(project.id);

@@ -17,6 +17,8 @@ use store::clock;
 
 const LONGEST: usize = 4_000;
 const MOST_LABELS: usize = 20;
+/// Of one conversation: all of them are shown at once.
+const MOST: i64 = 1_000;
 
 /// Annotations of a conversation, in the order of its events
 #[utoipa::path(get, path = "/conversations/{conversation}/annotations", tag = "reviews",
@@ -53,6 +55,11 @@ pub async fn create(
         resolved_at: None,
     };
     let mut tx = pool.begin().await?;
+    if annotations::count(&mut tx, id).await? >= MOST {
+        return Err(HttpError::Conflict(format!(
+            "the conversation has {MOST} annotations; delete some that are resolved"
+        )));
+    }
     if !annotations::insert(&mut tx, &row).await? {
         return Err(missing());
     }

@@ -8,6 +8,7 @@ use llm::{AllowedKeys, Registry};
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
+use super::shares::AllShares;
 use datasets::index::Index;
 use projects::library::Cache;
 use runtime::ModelClients;
@@ -43,12 +44,13 @@ pub struct App(Arc<Shared>);
 struct Shared {
     setup: Setup,
     index: Index,
+    shares: AllShares,
 }
 
 impl App {
     pub fn new(setup: Setup) -> Self {
         let index = Index::new(setup.pool.clone());
-        Self(Arc::new(Shared { setup, index }))
+        Self(Arc::new(Shared { setup, index, shares: AllShares::default() }))
     }
 
     pub fn pool(&self) -> &PgPool {
@@ -58,6 +60,11 @@ impl App {
     /// Conversations, for lists and statistics.
     pub fn index(&self) -> &Index {
         &self.0.index
+    }
+
+    /// What each person and each project may have in progress.
+    pub fn shares(&self) -> &AllShares {
+        &self.0.shares
     }
 
     pub fn registry(&self) -> &Registry {

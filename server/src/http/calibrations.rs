@@ -22,7 +22,8 @@ use super::extract::{Body, Path, Query, id};
 use super::page::{PageParams, Paging, page};
 use generation::calibrate::{Said, keep, ratings_of, sheet};
 use store::calibrations::{self, Calibration};
-use store::{conversation_columns, judgings, projects, ratings, runs};
+use store::judgings::{self, Judging};
+use store::{conversation_columns, projects, ratings, runs};
 
 /// Conversations on a sheet.
 const SAMPLE: u32 = 50;
@@ -87,12 +88,13 @@ pub async fn create(
     audit: Audit,
     Body(new): Body<NewCalibration>,
 ) -> Result<(StatusCode, Json<Vec<CalibrationDetail>>)> {
-    let mut tx = pool.begin().await?;
     let wrong = |field: &str, detail: String| HttpError::invalid(&format!("/{field}"), detail);
     let run = new.run.as_deref().map(|text| id("/run", text)).transpose()?;
     let judging = new.judging.as_deref().map(|text| id("/judging", text)).transpose()?;
-    let said = said(&mut tx, author.project, run, judging, wrong).await?;
-    Hidden::of(&mut tx, &author).await?.check(&[said.judging.run_id])?;
+    let judging = judging_of(&pool, author.project, run, judging, wrong).await?;
+    Hidden::of(&mut *pool.acquire().await?, &author).await?.check(&[judging.run_id])?;
+    let said = said(&pool, judging, run.is_some(), wrong).await?;
+    let mut tx = pool.begin().await?;
     let judged: Vec<Uuid> = said.verdicts.keys().copied().collect();
     let rated = ratings_of(&said.criteria(), ratings::of(&mut tx, &judged).await?);
     let made = said.compared(&rated, author.project, &author.caller.name);
@@ -139,13 +141,15 @@ pub async fn sheet_of(
     if !(1..=LARGEST_SAMPLE).contains(&n) {
         return Err(HttpError::parameter("n", format!("{n} is not from 1 to {LARGEST_SAMPLE}")));
     }
-    let mut db = pool.acquire().await?;
-    let said = said(&mut db, reader.project, params.run, params.judging, in_query).await?;
+    let judging = judging_of(&pool, reader.project, params.run, params.judging, in_query).await?;
     // Which conversations are on a short sheet depends on their scores.
-    Hidden::of(&mut db, &reader).await?.check(&[said.judging.run_id])?;
-    let text = sheet::text(&said.chosen(n as usize), &said.criteria());
+    Hidden::of(&mut *pool.acquire().await?, &reader).await?.check(&[judging.run_id])?;
+    let sheet = sheet::read(&pool, judging.id, n as usize).await?;
+    if sheet.conversations.is_empty() {
+        return Err(nothing_judged(params.run.is_some(), in_query));
+    }
     let name = "attachment; filename=\"ratings.csv\"";
-    Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8"), (header::CONTENT_DISPOSITION, name)], text))
+    Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8"), (header::CONTENT_DISPOSITION, name)], sheet.text()))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -181,13 +185,13 @@ pub async fn upload(
     };
     let bytes = Bytes::from_request(request, &()).await?;
     let text = str::from_utf8(&bytes).map_err(|e| HttpError::BadRequest(format!("the body is not UTF-8: {e}")))?;
-    let mut db = pool.acquire().await?;
-    let said = said(&mut db, author.project, params.run, params.judging, in_query).await?;
+    let judging = judging_of(&pool, author.project, params.run, params.judging, in_query).await?;
+    let said = said(&pool, judging, params.run.is_some(), in_query).await?;
     let mut ratings = said.read(name, text, format).map_err(|bad| HttpError::from(bad.0))?;
     for row in ratings.rows.iter_mut().filter(|row| row.rater.is_empty()) {
         row.rater.clone_from(&author.caller.name);
     }
-    let admin = author.caller.role(&mut db, author.project).await? == Some(Role::Admin);
+    let admin = author.caller.role(&mut *pool.acquire().await?, author.project).await? == Some(Role::Admin);
     if let Some(row) = ratings.rows.iter().find(|row| row.rater != author.caller.name && !admin) {
         let message = format!("line by `{}`: only admins of the project can upload ratings of others", row.rater);
         return Err(HttpError::Forbidden(message));
@@ -195,7 +199,6 @@ pub async fn upload(
     if let Some(problem) = ratings.rows.iter().find_map(|row| name_problem(&row.rater)) {
         return Err(HttpError::invalid("/rater", problem));
     }
-    drop(db);
     let known = |text: &str| text.parse().is_ok_and(|id: Uuid| said.verdicts.contains_key(&id));
     let unknown =
         ratings.rows.iter().filter(|row| !known(&row.conversation)).map(|row| row.conversation.clone()).collect();
@@ -214,32 +217,43 @@ fn in_query(field: &str, detail: String) -> HttpError {
     HttpError::parameter(field, detail)
 }
 
-/// The judging that is meant, of this project, and all that it says.
-async fn said(
-    db: &mut PgConnection,
+/// The judging that is meant, of this project. It is said to be wrong in the field `run` or `judging`.
+async fn judging_of(
+    pool: &PgPool,
     project: Uuid,
     run: Option<Uuid>,
     judging: Option<Uuid>,
     wrong: impl Fn(&str, String) -> HttpError,
-) -> Result<Said> {
+) -> Result<Judging> {
+    let mut db = pool.acquire().await?;
     let (field, id) = match (run, judging) {
         (Some(id), None) => {
-            let known = projects::of_run(db, id).await? == Some(project);
-            let run = if known { runs::get(db, id).await? } else { None };
+            let known = projects::of_run(&mut db, id).await? == Some(project);
+            let run = if known { runs::get(&mut db, id).await? } else { None };
             let run = run.ok_or_else(|| wrong("run", format!("there is no run {id} in this project")))?;
             ("run", run.own_judging())
         }
         (None, Some(id)) => ("judging", id),
         _ => return Err(wrong("run", "name either `run` or `judging`".into())),
     };
-    let known = projects::of_judging(db, id).await? == Some(project);
-    let found = if known { judgings::get(db, id).await? } else { None };
-    let found = found.ok_or_else(|| wrong(field, format!("there is no judging {id} in this project")))?;
-    let said = Said::load(db, found).await?;
-    if said.is_empty() {
-        return Err(wrong(field, "none of its conversations has a verdict yet".into()));
-    }
-    Ok(said)
+    let known = projects::of_judging(&mut db, id).await? == Some(project);
+    let found = if known { judgings::get(&mut db, id).await? } else { None };
+    found.ok_or_else(|| wrong(field, format!("there is no judging {id} in this project")))
+}
+
+/// All scores that it gave.
+async fn said(
+    pool: &PgPool,
+    judging: Judging,
+    of_run: bool,
+    wrong: impl Fn(&str, String) -> HttpError,
+) -> Result<Said> {
+    let said = Said::load(pool, judging).await?;
+    if said.is_empty() { Err(nothing_judged(of_run, wrong)) } else { Ok(said) }
+}
+
+fn nothing_judged(of_run: bool, wrong: impl Fn(&str, String) -> HttpError) -> HttpError {
+    wrong(if of_run { "run" } else { "judging" }, "none of its conversations has a verdict yet".into())
 }
 
 fn detail(calibration: Calibration) -> CalibrationDetail {

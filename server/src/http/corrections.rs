@@ -25,6 +25,8 @@ use store::{conversations, corrections, events};
 /// Longest text of a turn, in letters.
 const LONGEST: usize = 40_000;
 const LONGEST_NOTE: usize = 4_000;
+/// Versions of the corrections of one conversation: all of them are shown at once, and none is ever deleted.
+const MOST: u32 = 500;
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -88,6 +90,9 @@ pub async fn create(
     let new = corrections::New { conversation: id, seq, turn, author, note, created_at };
     let mut tx = pool.begin().await?;
     let version = corrections::insert(&mut tx, &new).await?;
+    if version > MOST {
+        return Err(HttpError::Conflict(format!("the conversation was corrected {MOST} times, and that is the most")));
+    }
     audit.detail(serde_json::json!({"version": version, "seq": seq}));
     audit.commit(tx).await?;
     let corrections::New { turn, author, note, .. } = new;

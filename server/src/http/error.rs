@@ -10,7 +10,9 @@ use serde_json::Value;
 use tracing::error;
 use utoipa::IntoResponses;
 
+use super::connections::Full;
 use super::idempotency;
+use super::shares::Busy;
 use domain::bad_input::BadInput;
 use domain::limits::Findings;
 use domain::problem::{MOST_PROBLEMS, explained};
@@ -45,6 +47,11 @@ pub enum HttpError {
     Conflict(String),
     #[error("{0}")]
     Gone(String),
+    /// The caller, the project or everybody has as much in progress as they may.
+    #[error("{0}")]
+    ShareUsedUp(#[from] Busy),
+    #[error("{0}")]
+    TooManyConnections(Full),
     /// It was done before; this was the answer.
     #[error("it was done before")]
     Answered(StatusCode, Value),
@@ -101,6 +108,8 @@ impl HttpError {
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Conflict(_) => StatusCode::CONFLICT,
             Self::Gone(_) => StatusCode::GONE,
+            Self::ShareUsedUp(busy) => busy.status(),
+            Self::TooManyConnections(full) => full.status(),
             Self::Answered(status, _) => *status,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::AddressTooLong(..) => StatusCode::URI_TOO_LONG,
@@ -126,6 +135,9 @@ impl HttpError {
         }
     }
 }
+
+/// Seconds until it is worth asking again what was refused because too much was going on.
+const RETRY_AFTER: i64 = 5;
 
 /// Whether the database is not there, rather than that it says no.
 fn away(error: &sqlx::Error) -> bool {
@@ -203,7 +215,8 @@ impl IntoResponse for HttpError {
         };
         let body = self.to_problem();
         let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], Json(body)).into_response();
-        if let Some(seconds) = wait {
+        let crowded = matches!(self, Self::ShareUsedUp(_) | Self::TooManyConnections(_)).then_some(RETRY_AFTER);
+        if let Some(seconds) = wait.or(crowded) {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if status == StatusCode::UNAUTHORIZED {
@@ -326,7 +339,7 @@ pub enum Problems {
     /// The input breaks rules; `errors` says where
     #[response(status = 422, content_type = "application/problem+json")]
     Invalid(ProblemDetails),
-    /// Too many attempts; the header Retry-After says when to try again
+    /// Too many attempts, or too many requests at once; the header Retry-After says when to try again
     #[response(status = 429, content_type = "application/problem+json")]
     TooManyAttempts(ProblemDetails),
     /// The headers are too long

@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use domain::api::workers::{WorkerOrder, WorkerState, WorkerSummary};
 use metrics::gauge;
 use sqlx::PgPool;
+use tokio::sync::Semaphore;
 
 use crate::player_process::PlayerFigures;
 use crate::telemetry;
@@ -24,6 +25,7 @@ pub struct Watched {
 pub async fn metrics(State(watched): State<Watched>) -> String {
     let pool = &watched.pool;
     // While the database is away, what this process counts is all the more of interest.
+    let _turn = LOOKING.acquire().await;
     if let Ok(mut db) = pool.acquire().await
         && let Ok(waiting) = runs::waiting(&mut db).await
     {
@@ -42,6 +44,9 @@ pub async fn metrics(State(watched): State<Watched>) -> String {
     };
     telemetry::merged(&[telemetry::figures(), player]) + &of_workers(&joined)
 }
+
+/// Nobody signs in to ask for figures: however many ask, one at a time gets connections that others could have.
+static LOOKING: Semaphore = Semaphore::const_new(1);
 
 /// Figures of workers are made anew each time: what has left is not among them. Names are such that they stand in labels.
 fn of_workers(joined: &[WorkerSummary]) -> String {

@@ -19,6 +19,9 @@ use store::clock;
 use store::projects;
 use store::tokens::{self, Token};
 
+/// Tokens of one person: more programs than anybody keeps apart.
+const MOST: usize = 100;
+
 /// Your tokens
 #[utoipa::path(get, path = "/tokens", tag = "tokens", responses((status = 200, body = Vec<TokenSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]
@@ -61,6 +64,9 @@ pub async fn create(
         return Err(HttpError::invalid("/expires_at", "is in the past"));
     }
     let mut tx = pool.begin().await?;
+    if tokens::of_user(&mut tx, caller.id).await?.len() >= MOST {
+        return Err(HttpError::Conflict(format!("you have {MOST} tokens; delete those that nothing uses any more")));
+    }
     let project = match &new.project {
         None => None,
         Some(name) => {

@@ -5,6 +5,7 @@ mod analytics;
 mod archive;
 mod audit;
 mod branches;
+mod connections;
 mod conversations;
 mod corpora;
 mod documents;
@@ -24,6 +25,7 @@ mod reviews;
 mod runs;
 mod schemas;
 mod session;
+mod shares;
 mod streams;
 mod validations;
 mod workers;
@@ -41,6 +43,7 @@ use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use runtime::ModelClients;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use server::http::ConnectionLimits;
 use server::http::app::{App, Setup};
 use server::secret;
 use sqlx::PgPool;
@@ -55,6 +58,9 @@ use uuid::Uuid;
 
 use crate::support;
 use crate::support::play::hasty;
+
+/// More connections than a test makes.
+const MANY: ConnectionLimits = ConnectionLimits { in_all: 1_000, per_place: None };
 
 /// What the app does by itself. Exports and corpora wait until a test has them built.
 const BY_ITSELF: [JobKind; 3] = [JobKind::Judging, JobKind::Validation, JobKind::Probe];
@@ -78,14 +84,19 @@ impl TestApp {
 
     /// With models that runs may name.
     pub async fn with_models(pool: &PgPool, registry: Registry) -> Self {
-        Self::set_up(pool, registry, false).await
+        Self::set_up(pool, registry, false, MANY).await
     }
 
     pub async fn behind_proxy(pool: &PgPool) -> Self {
-        Self::set_up(pool, Registry::default(), true).await
+        Self::set_up(pool, Registry::default(), true, MANY).await
     }
 
-    async fn set_up(pool: &PgPool, registry: Registry, https: bool) -> Self {
+    /// With room for few.
+    pub async fn with_connections(pool: &PgPool, limits: ConnectionLimits) -> Self {
+        Self::set_up(pool, Registry::default(), false, limits).await
+    }
+
+    async fn set_up(pool: &PgPool, registry: Registry, https: bool, limits: ConnectionLimits) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let files = tempfile::tempdir().unwrap();
@@ -111,7 +122,7 @@ impl TestApp {
             runtime::jobs::serve(&own, &runtime::jobs::Options::default(), &handlers, &working).await
         });
         let router = server::http::router(App::new(setup));
-        tokio::spawn(server::http::serve(listener, router, CancellationToken::new()));
+        tokio::spawn(server::http::serve(listener, router, limits, CancellationToken::new()));
         let token = token(pool, somebody(pool, "root", true).await, &[Scope::Admin]).await;
         let working = Arc::new(stop.drop_guard());
         Self { url, pool: pool.clone(), client: http_client().build().unwrap(), token, files, working }

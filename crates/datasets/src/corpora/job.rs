@@ -25,9 +25,15 @@ use crate::corpora::select::{Candidate, Candidates, Fate, Selected, select};
 use store::corpora::{self, Fated};
 use store::{StoreError, judgings, runs};
 
+/// Connections that conversations are read over at the same time: of a corpus that is built, and of a preview, which takes no
+/// more than others who look at something.
+const CONNECTIONS: usize = 4;
+const CONNECTIONS_OF_PREVIEW: usize = 1;
+
 /// Says how far a selection is.
 struct Teller<'a> {
     pool: &'a PgPool,
+    connections: usize,
     to: &'a (dyn Fn(Doing) + Sync),
 }
 
@@ -47,7 +53,7 @@ pub async fn work(lease: JobLease) -> anyhow::Result<Completion> {
     let id = lease.job.subject;
     let found = corpora::get(&mut *lease.pool.acquire().await?, id).await?;
     let (project, corpus) = found.ok_or(LeaseLost)?;
-    let teller = Teller { pool: &lease.pool, to: &|doing| lease.tell(doing) };
+    let teller = Teller { pool: &lease.pool, connections: CONNECTIONS, to: &|doing| lease.tell(doing) };
     let (candidates, selected, report) = selected(project, &corpus.spec, &teller).await?;
     if let Some(reason) = nothing_left(&report) {
         let mut tx = lease.transaction().await?;
@@ -83,7 +89,8 @@ pub async fn preview(
     tell: watch::Sender<Option<Doing>>,
 ) -> anyhow::Result<Report> {
     let to = |doing| drop(tell.send_replace(Some(doing)));
-    let (_, _, report) = selected(project, spec, &Teller { pool, to: &to }).await?;
+    let teller = Teller { pool, connections: CONNECTIONS_OF_PREVIEW, to: &to };
+    let (_, _, report) = selected(project, spec, &teller).await?;
     Ok(report)
 }
 
@@ -156,6 +163,10 @@ fn manifest_hash(candidates: &Candidates, selected: &Selected) -> anyhow::Result
 /// Everything that is wrong with a selection: pointers and what is wrong there. What it names must be of the project.
 pub async fn problems(db: &mut PgConnection, project: Uuid, spec: &Spec) -> Result<Vec<(String, String)>, StoreError> {
     let mut found = spec.problems();
+    if !found.is_empty() {
+        // Lists may be longer than any that is worth asking the database about.
+        return Ok(found);
+    }
     for (i, id) in spec.filter.runs.iter().enumerate() {
         let Ok(id) = id.parse() else { continue };
         let run = runs::get(db, id).await?;

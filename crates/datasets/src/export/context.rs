@@ -13,7 +13,8 @@ use domain::transcript::Frame;
 use engine::conversation_state::State;
 use engine::{InitialWorld, Judge, Playbook, scripted};
 use parking_lot::Mutex;
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgPool};
+use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
 use domain::bad_input::BadInput;
@@ -68,7 +69,7 @@ impl Context {
     /// The documents of the judging cannot be read, or ([`BadInput`]) corrected scores are asked for and nobody has
     /// compared its judge with people.
     pub async fn load(
-        db: &mut PgConnection,
+        pool: &PgPool,
         run: &Run,
         config: &RunConfig,
         library: &Arc<Library>,
@@ -78,8 +79,9 @@ impl Context {
         let judged_by = if judging.library == run.library {
             Arc::clone(library)
         } else {
-            let files: Files = serde_json::from_value(runs::library(&mut *db, &judging.library).await?)?;
-            let library = Library::assemble_proved(files);
+            let stored = runs::library(&mut *pool.acquire().await?, &judging.library).await?;
+            let files: Files = serde_json::from_value(stored)?;
+            let library = spawn_blocking(move || Library::assemble_proved(files)).await?;
             Arc::new(library.map_err(|_| anyhow!("this version does not accept the documents of the judging"))?)
         };
         let playbooks = run.playbook.split(", ").filter_map(|name| judged_by.playbook(name).ok());
@@ -87,7 +89,11 @@ impl Context {
         let criteria = judges.iter().flat_map(|judge| &judge.spec.criteria);
         let criteria = criteria.map(|criterion| Arc::from(criterion.name.as_str())).collect();
         let names: BTreeSet<&str> = judges.iter().map(|judge| judge.spec.name.as_str()).collect();
-        let corrections = if corrected { corrections(db, run.project, judging, names).await? } else { BTreeMap::new() };
+        let corrections = if corrected {
+            corrections(&mut *pool.acquire().await?, run.project, judging, names).await?
+        } else {
+            BTreeMap::new()
+        };
         let models = judging.models.as_array().into_iter().flatten();
         Ok(Self {
             run_id: run.id.to_string().into(),

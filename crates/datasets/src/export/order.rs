@@ -113,7 +113,7 @@ async fn of_run(pool: &PgPool, rows: &RunRows, id: Uuid, judging: Option<Uuid>, 
     let all = rows.all || shape.profile.is_of_pairs();
     let choice = Choice { judging, corrected: rows.corrected, all, branches: rows.branches };
     let library = Arc::new(library);
-    let mut source = Source::of_run(&mut *pool.acquire().await?, &run, &config, &library, choice).await?;
+    let mut source = Source::of_run(pool, &run, &config, &library, choice).await?;
     if shape.profile.is_of_pairs() {
         source.add_branches(pool, &run, rows.corrected).await?;
     }

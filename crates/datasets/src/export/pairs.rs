@@ -24,7 +24,7 @@ use super::profile::{self, Pair};
 use super::records;
 use super::row::{self, Made};
 use super::source::Source;
-use super::stream::{self, Page};
+use super::stream::{self, Pace, Page};
 use super::written::Written;
 pub use choose::Report;
 use choose::{Candidate, Turn};
@@ -52,7 +52,7 @@ pub async fn write(
 ) -> anyhow::Result<(PartWriter, Written, Report)> {
     let (mut candidates, mut written) = (Vec::new(), Written::default());
     let make = move |source: &Source, page: Page<'_>| seen(source, rule.score, page);
-    let mut pages = stream::pages(pool, source, make);
+    let mut pages = stream::pages(pool, source, Pace::Fast, make);
     while let Some(page) = pages.try_next().await? {
         let conversations = page.written.conversations;
         written.add(page.written);
@@ -144,7 +144,7 @@ pub async fn first(
 ) -> anyhow::Result<(Option<Vec<u8>>, i64)> {
     let (mut candidates, mut read) = (Vec::new(), 0);
     let make = move |source: &Source, page: Page<'_>| seen(source, rule.score, page);
-    let mut pages = stream::pages(pool, source, make);
+    let mut pages = stream::pages(pool, source, Pace::Modest, make);
     while read < most
         && let Some(page) = pages.try_next().await?
     {

@@ -1,7 +1,10 @@
 //! What an export would look like, from its first conversations: nothing is built.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use sqlx::PgPool;
+use tokio::task::spawn_blocking;
 
 use super::build::{Built, Order, Part, extension};
 use super::row::{self, Made};
@@ -9,8 +12,11 @@ use super::source::Source;
 use super::{card, pairs, records};
 use store::material::{self, Material};
 
-/// Conversations that are looked at.
-const FIRST: i64 = 32;
+/// Conversations that are looked at, and read at once.
+const FIRST: usize = 32;
+const PAGE: i64 = 8;
+/// Bytes of their events, after which no more of them are read. 32 usual conversations have half a megabyte.
+const LARGEST: usize = 8 << 20;
 /// Conversations among which a pair is looked for: the two sides of one may be far apart, since a run plays its scenarios in
 /// turn. Reading so many takes about a second.
 const FIRST_FOR_PAIRS: i64 = 2_048;
@@ -47,11 +53,22 @@ pub async fn preview(pool: &PgPool, order: &Order) -> anyhow::Result<Preview> {
     Ok(Preview { record: parsed(record)?, card, looked_at })
 }
 
-async fn first(pool: &PgPool, source: &Source) -> anyhow::Result<Vec<(Material, Made)>> {
-    let mut db = pool.acquire().await?;
-    let wanted = source.after(&mut db, -1, FIRST).await?;
-    let read = material::of(&mut db, &wanted, source.all).await?;
-    drop(db);
+async fn first(pool: &PgPool, source: &Arc<Source>) -> anyhow::Result<Vec<(Material, Made)>> {
+    let (mut found, mut after, mut bytes) = (Vec::new(), -1, 0);
+    while found.len() < FIRST && bytes < LARGEST {
+        // The connection is given back in between: whatever is made of a page takes longer than reading it.
+        let wanted = source.after(&mut *pool.acquire().await?, after, PAGE).await?;
+        let Some(last) = wanted.last() else { break };
+        after = last.index;
+        let read = material::of(&mut *pool.acquire().await?, &wanted, source.all).await?;
+        bytes += read.iter().filter_map(|material| material.events.as_ref()).map(String::len).sum::<usize>();
+        let source = Arc::clone(source);
+        found.extend(spawn_blocking(move || made(&source, read)).await??);
+    }
+    Ok(found)
+}
+
+fn made(source: &Source, read: Vec<Material>) -> anyhow::Result<Vec<(Material, Made)>> {
     let mut found = Vec::new();
     for material in read {
         let Some(context) = source.contexts.get(&material.run) else { continue };

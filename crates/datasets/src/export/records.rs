@@ -13,7 +13,7 @@ use super::part::PartWriter;
 use super::profile::{self, Place};
 use super::row::Made;
 use super::source::Source;
-use super::stream::{self, Page};
+use super::stream::{self, Pace, Page};
 use super::written::Written;
 
 /// Records, a line each, and what became of the conversations.
@@ -38,7 +38,7 @@ pub async fn write(
     let own = spares.clone();
     let make = move |_: &Source, page: Page<'_>| chunk(&shape, split, page, own.take());
     let (mut to, mut written) = (Some(to), Written::default());
-    let mut chunks = stream::pages(pool, source, make);
+    let mut chunks = stream::pages(pool, source, Pace::Fast, make);
     while let Some(chunk) = chunks.try_next().await? {
         let conversations = chunk.written.conversations;
         written.add(chunk.written);

@@ -56,16 +56,16 @@ pub struct Choice {
 
 impl Source {
     pub async fn of_run(
-        db: &mut PgConnection,
+        pool: &PgPool,
         run: &Run,
         config: &RunConfig,
         library: &Arc<Library>,
         choice: Choice,
     ) -> anyhow::Result<Self> {
         let judging = choice.judging.unwrap_or(run.own_judging());
-        let judging = judgings::get(&mut *db, judging).await?.context("no such judging")?;
+        let judging = judgings::get(&mut *pool.acquire().await?, judging).await?.context("no such judging")?;
         ensure!(judging.run_id == run.id, "the judging is of another run");
-        let context = Context::load(db, run, config, library, &judging, choice.corrected).await?;
+        let context = Context::load(pool, run, config, library, &judging, choice.corrected).await?;
         Ok(Self {
             what: What::Run { id: run.id, kin: Vec::new() },
             judgings: [(run.id, (judging.id, judging.original))].into(),
@@ -176,8 +176,7 @@ async fn read(
     corrected: bool,
 ) -> anyhow::Result<(Context, (Uuid, bool))> {
     let (run, config, library) = stored::load_sharing(pool, run, libraries).await?;
-    let mut db = pool.acquire().await?;
-    let judging = judgings::get(&mut db, judging).await?.context("no such judging")?;
-    let context = Context::load(&mut db, &run, &config, &library, &judging, corrected).await?;
+    let judging = judgings::get(&mut *pool.acquire().await?, judging).await?.context("no such judging")?;
+    let context = Context::load(pool, &run, &config, &library, &judging, corrected).await?;
     Ok((context, (judging.id, judging.original)))
 }

@@ -24,6 +24,15 @@ const IDS: i64 = 4096;
 /// Connections that an export may take, however many cores there are: others want some, too.
 const MOST_AT_ONCE: usize = 8;
 
+/// How much of the database is taken at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// As much as an export may take: there are few of them at a time.
+    Fast,
+    /// One connection: whoever looks at a preview takes no more than others who look at something.
+    Modest,
+}
+
 /// The conversations of a page, each made when it is asked for.
 pub type Page<'a> = &'a mut dyn Iterator<Item = anyhow::Result<(Material, Made)>>;
 
@@ -33,6 +42,7 @@ pub type Page<'a> = &'a mut dyn Iterator<Item = anyhow::Result<(Material, Made)>
 pub fn pages<'a, T: Send + 'static>(
     pool: &'a PgPool,
     source: &'a Arc<Source>,
+    pace: Pace,
     make: impl Fn(&Source, Page<'_>) -> anyhow::Result<T> + Send + Sync + 'static,
 ) -> impl Stream<Item = anyhow::Result<T>> + Unpin {
     let make = Arc::new(make);
@@ -43,7 +53,11 @@ pub fn pages<'a, T: Send + 'static>(
             spawn_blocking(move || make(&source, &mut made(&source, page))).await?
         }))
     });
-    Box::pin(made.buffered(at_once()).map(|made| made?))
+    let at_once = match pace {
+        Pace::Fast => at_once(),
+        Pace::Modest => 1,
+    };
+    Box::pin(made.buffered(at_once).map(|made| made?))
 }
 
 /// While the database works on some pages, our cores work on others.

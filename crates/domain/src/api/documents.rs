@@ -1,5 +1,6 @@
 //! Documents of a project, and what becomes of them.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
@@ -11,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::FieldError;
 use crate::finding::{Grade, Rule};
 use crate::persona::Persona;
-use crate::problem::Problem;
+use crate::problem::{Problem, and_more};
 use crate::project::{DocumentId, Kind};
 
 /// A document in a list: its newest version.
@@ -115,6 +116,24 @@ impl Found {
         let Problem { file, line, field, message } = problem;
         Self { grade: rule.map_or(Grade::Critical, Rule::grade), rule, file, line, field, pointer, message }
     }
+}
+
+/// Findings of one change or validation that are listed: far more than anybody mends before looking again.
+pub const MOST_FOUND: usize = 1_000;
+
+/// The worst of what was found, in order, and at the end how many more there are.
+pub fn listed(mut found: Vec<Found>) -> Vec<Found> {
+    let rest = found.len().saturating_sub(MOST_FOUND);
+    if rest == 0 {
+        return found;
+    }
+    // What is equally bad stays in its order.
+    found.sort_by_key(|one| Reverse(one.grade));
+    found.truncate(MOST_FOUND);
+    found.sort();
+    let more = Problem::new("", 0, "", and_more(rest));
+    found.push(Found { grade: Grade::Info, ..Found::new(more, None, String::new()) });
+    found
 }
 
 impl From<Found> for FieldError {
@@ -395,4 +414,26 @@ pub struct DeletionParams {
     /// The reason, for the history.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(rule: Rule, line: usize) -> Found {
+        Found::new(Problem::new("scenarios/a.yaml", line, "", "is wrong"), Some(rule), String::new())
+    }
+
+    #[test]
+    fn the_worst_is_listed_and_the_rest_is_counted() {
+        let many = |n| (0..n).map(|line| found(Rule::SimilarGoal, line));
+        let few: Vec<Found> = many(MOST_FOUND).collect();
+        assert_eq!(listed(few.clone()), few, "all of it");
+        let worst = found(Rule::InvalidWorld, 7);
+        let listed = listed(many(MOST_FOUND + 500).chain([worst.clone()]).collect());
+        assert_eq!(listed.len(), MOST_FOUND + 1);
+        assert!(listed.contains(&worst));
+        let [.., last] = &listed[..] else { panic!("nothing is listed") };
+        assert_eq!((last.grade, last.message.as_str()), (Grade::Info, "and 501 more problems, not listed"));
+    }
 }

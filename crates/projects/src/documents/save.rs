@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::Problem;
-use domain::api::documents::{Change, Changes, DocumentChange, Found};
+use domain::api::documents::{Change, Changes, DocumentChange, Found, listed};
 use domain::project::DocumentId;
 use sandbox::Sandbox;
 use sqlx::{PgPool, Postgres, Transaction};
@@ -67,11 +67,11 @@ pub async fn save(pool: &PgPool, sandbox: &Sandbox, order: &Order<'_>) -> Result
         }
         let outlook = outlook(sandbox, order.project, &state, &planned).await?;
         if order.promote && !outlook.is_sound() {
-            return Err(Refused::Unsound(outlook.found));
+            return Err(Refused::Unsound(listed(outlook.found)));
         }
         let tx = if order.dry_run { None } else { keep(pool, order, &state, &planned, &outlook).await? };
         if order.dry_run || tx.is_some() {
-            changes.found = outlook.found;
+            changes.found = listed(outlook.found);
             return Ok(Saved { changes, tx });
         }
     }
@@ -258,5 +258,5 @@ pub async fn check(
     let edit = Edit { id: id.clone(), files: Some(files), base: None };
     let step = Step { edit: &edit, hash: String::new(), promotes: false };
     let state = State::read(pool, project).await?;
-    Ok(outlook(sandbox, project, &state, &[step]).await?.found)
+    Ok(listed(outlook(sandbox, project, &state, &[step]).await?.found))
 }

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use anyhow::Context as _;
-use domain::api::documents::{Counts, Found, NewValidation};
+use domain::api::documents::{Counts, Found, NewValidation, listed};
 use domain::finding::{Reported, Rule};
 use domain::progress::Doing;
 use domain::similarity::{SAME_DESCRIPTION, SAME_GOAL};
@@ -45,7 +45,7 @@ pub async fn work(lease: JobLease, sandbox: &Sandbox) -> anyhow::Result<Completi
         project,
         library: files.hash(),
         options,
-        findings: serde_json::to_value(&found)?,
+        findings: serde_json::to_value(listed(found))?,
         reviews: Value::Array(Vec::new()),
         critical: counts.critical,
         errors: counts.errors,

@@ -6,7 +6,7 @@ use domain::Event;
 use domain::api::Page;
 use domain::transcript::Transcript;
 use serde::Deserialize;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use utoipa::IntoParams;
 use uuid::Uuid;
 
@@ -45,17 +45,30 @@ pub async fn list(
     let paging = PageParams { limit, after };
     let (limit, after) = (paging.limit()?, paging.cursor::<u32>()?);
     let mut db = pool.acquire().await?;
-    let mut events = events::of(&mut db, id).await?;
-    if version.is_some() {
-        let transcript: Transcript = events.iter().cloned().collect();
-        let (version, _) = worlds::version(id, version, transcript.changes().count())?;
-        if let Some(next) = transcript.changes().nth(version as usize) {
-            events.retain(|event| event.seq < next.seq);
+    let blind = blind::is_blind(&mut db, id, &reader.caller, reader.project).await?;
+    let before = match version {
+        Some(version) => change_after(&mut db, id, version).await?,
+        None => None,
+    };
+    let most = usize::from(limit) + 1;
+    let (mut shown, mut last) = (Vec::new(), after.map_or(-1, |after| i32::try_from(after).unwrap_or(i32::MAX)));
+    while shown.len() < most {
+        let read: Vec<Event> = events::page(&mut db, id, last, i64::from(limit) + 1).await?;
+        let is_last = read.len() < most;
+        last = read.last().map_or(last, |event| i32::try_from(event.seq).unwrap_or(i32::MAX));
+        let seen = |event: &Event| before.is_none_or(|before| event.seq < before) && !(blind && event.is_judgement());
+        shown.extend(read.into_iter().filter(seen));
+        if is_last {
+            break;
         }
     }
-    if blind::is_blind(&mut db, id, &reader.caller, reader.project).await? {
-        events.retain(|event| !event.is_judgement());
-    }
-    events.retain(|event| after.is_none_or(|after| event.seq > after));
-    Ok(Json(page(events, limit, |event| event.seq.to_string())))
+    shown.truncate(most);
+    Ok(Json(page(shown, limit, |event| event.seq.to_string())))
+}
+
+/// The event that made the version of the world after this one; `None` if this is the last one.
+async fn change_after(db: &mut PgConnection, id: Uuid, version: u32) -> Result<Option<u32>> {
+    let transcript: Transcript = events::of(db, id).await?.into_iter().collect();
+    let (version, _) = worlds::version(id, Some(version), transcript.changes().count())?;
+    Ok(transcript.changes().nth(version as usize).map(|next| next.seq))
 }

@@ -46,9 +46,18 @@ impl Scope {
                 .ok_or_else(|| no_judging(&selection.filter.judging))?;
             only = vec![run];
         }
-        let mut heads = Vec::new();
-        for head in conversation_columns::of_project(&mut db, reader.project, &only).await? {
-            heads.push(seen_by(&mut db, head, &selection.filter.judging).await?);
+        let mut heads = conversation_columns::of_project(&mut db, reader.project, &only).await?;
+        let whose = &selection.filter.judging;
+        if *whose != Whose::Own {
+            let runs: Vec<Uuid> = heads.iter().map(|head| head.run).collect();
+            let latest = judgings::latest_of(&mut db, &runs).await?;
+            for head in &mut heads {
+                // Most runs of a project were never judged again, and are seen as they are.
+                if *whose == Whose::Latest && latest.get(&head.run) == Some(&head.judging) {
+                    continue;
+                }
+                *head = seen_by(&mut db, head.clone(), whose).await?;
+            }
         }
         drop(db);
         let runs = app.index().of(&heads).await.map_err(too_many)?;

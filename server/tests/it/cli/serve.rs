@@ -12,6 +12,7 @@ use generation::ConversationRun;
 use sqlx::PgPool;
 use store::{players, runs};
 use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::Command;
 
 use super::Project;
 use crate::http::{somebody, token};
@@ -90,6 +91,25 @@ async fn a_server_that_is_stopped_waits_for_nobody_who_follows_a_run(pool: PgPoo
     terminate(&server.child);
     let gone = tokio::time::timeout(Duration::from_secs(20), server.child.wait()).await;
     assert_eq!(gone.expect("it goes").unwrap().code(), Some(0));
+}
+
+/// Each connection takes a descriptor, and systems give a process few unless it asks for more.
+#[sqlx::test(migrations = "../migrations")]
+async fn a_server_asks_for_all_the_descriptors_that_it_may_have(pool: PgPool) {
+    let own = ["serve", "--listen", "127.0.0.1:0", "--no-play"];
+    let program = groundstate(&pool, &own);
+    let mut few = Command::new("sh");
+    few.args(["-c", "ulimit -S -n 200 && exec \"$0\" \"$@\""]).arg(program.as_std().get_program());
+    few.args(program.as_std().get_args()).env("DATABASE_URL", database_url(&pool)).env_remove("GROUNDSTATE_DATA");
+    let server = Listening::start(few.stdin(Stdio::null()).kill_on_drop(true)).await;
+    until("it is ready", async || server.get("/readyz").await.is_ok()).await;
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", server.child.id().unwrap())).unwrap();
+    let files = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    let mut limits = files.split_whitespace();
+    let mut limit = || limits.next().unwrap().parse::<u64>().unwrap_or(u64::MAX);
+    let (soft, hard) = (limit(), limit());
+    assert_eq!(soft, hard.min(65_536), "soft and hard: {files}");
+    assert_eq!(server.stopped().await, Some(0));
 }
 
 /// Whether every line is one of Prometheus' text format.

@@ -500,9 +500,8 @@ async fn every_row_is_what_trainers_rely_on(pool: PgPool) {
 async fn a_row_is_written_as_it_would_be_serialised(pool: PgPool) {
     let run = all_scenarios(&pool, |_| {}).await;
     let mut db = pool.acquire().await.unwrap();
-    let source = Source::of_run(&mut db, &run.control.run, &run.kind.config, &run.kind.library, Choice::default())
-        .await
-        .unwrap();
+    let source =
+        Source::of_run(&pool, &run.control.run, &run.kind.config, &run.kind.library, Choice::default()).await.unwrap();
     let wanted = source.after(&mut db, -1, 100).await.unwrap();
     for material in material::of(&mut db, &wanted, false).await.unwrap() {
         let Made::Rows(made) = rows(&source.contexts[&run.control.run.id], &material, false, true).unwrap() else {

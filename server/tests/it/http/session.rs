@@ -327,6 +327,21 @@ async fn tokens_are_made_in_sessions_and_shown_once(pool: PgPool) {
     assert_eq!(said, expected.map(|(actor, action)| (actor.to_owned(), action.to_owned())));
 }
 
+#[sqlx::test(migrations = "../migrations")]
+async fn nobody_has_more_than_a_hundred_tokens(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let invited: Invitation = app.post("/api/v1/users", &json!({"name": "bob"})).await;
+    let accepted = accept(&app, &json!({"secret": invited.secret, "password": PASSWORD})).await;
+    let browser = Browser::of(&app, accepted).await;
+    let many = "INSERT INTO api_tokens (id, user_id, name, secret_hash, scopes, created_at)
+                SELECT gen_random_uuid(), id, 'ci', decode(md5(n::text), 'hex'), '{read}'::text[], now()
+                FROM users CROSS JOIN generate_series(1, 99) AS n WHERE name = 'bob'";
+    sqlx::query(many).execute(&pool).await.unwrap();
+    let new = json!({"name": "ci", "scopes": ["read"]});
+    let make = async || browser.send(Method::POST, "/api/v1/tokens", Some(&browser.csrf), &new).await;
+    assert_eq!((make().await, make().await), (StatusCode::CREATED, StatusCode::CONFLICT));
+}
+
 /// The tables in which a text stands.
 async fn holding(pool: &PgPool, text: &str) -> Vec<String> {
     let tables = "SELECT table_name::text FROM information_schema.tables

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use super::TestApp;
+use crate::support::logged::Logged;
 use crate::support::play::{HELP, TRANSFER, planned, played, stories};
 
 #[sqlx::test(migrations = "../migrations")]
@@ -55,6 +56,15 @@ async fn events_come_in_pages_up_to_any_version(pool: PgPool) {
         after = format!("&after={next}");
     }
     assert_eq!(all, story.events);
+    let logged = Logged::watch();
+    let _: Page<Event> = app.json(&format!("{path}?limit=3")).await;
+    let read = |statement: &str| logged.count(&format!("FROM events WHERE task_id = $1 {statement}"));
+    assert_eq!(
+        (read("AND seq > $2 ORDER BY seq LIMIT $3"), read("ORDER BY seq")),
+        (1, 0),
+        "no more than the page is read"
+    );
+    drop(logged);
     // What happened up to a version leads to its world, and nothing more does not lead to the next.
     let last: WorldVersion = app.json(&format!("/api/v1/conversations/{}/world", story.planned.id)).await;
     let changes = |events: &[Event]| {

@@ -18,6 +18,7 @@ use domain::transcript::Transcript;
 use domain::verdict::Verification;
 use futures::{StreamExt, TryStreamExt, stream};
 use sqlx::PgPool;
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use self::candidate_row::{CandidateRow, EventValues, RunValues, ScenarioValues, Scenarios};
@@ -31,7 +32,7 @@ use crate::corpora::utterances::Utterances;
 use store::cancelled_reads::Reading;
 use store::{BadRow, corpora, corrections, runs};
 
-/// Conversations that are read at once, and how often at the same time.
+/// Conversations that are read at once, and how many such reads are worked on at the same time.
 const READ: usize = 128;
 const AT_ONCE: usize = 4;
 
@@ -56,7 +57,7 @@ pub async fn gather(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::
     let (mut passed, mut all, mut sketches) = (Vec::new(), Vec::new(), Vec::new());
     let mut corrected = HashMap::new();
     let total = rows.len();
-    let mut chunks = read(teller.pool, &rows);
+    let mut chunks = read(teller.pool, teller.connections, &rows);
     let mut done = 0;
     while let Some(chunk) = chunks.try_next().await? {
         for read in chunk {
@@ -164,18 +165,24 @@ struct Read {
 /// Reads them in their order, some at a time.
 fn read<'a>(
     pool: &'a PgPool,
+    connections: usize,
     rows: &'a [CandidateRow],
 ) -> impl futures::Stream<Item = anyhow::Result<Vec<Read>>> + Unpin + use<'a> {
-    let chunk = move |chunk: &'a [CandidateRow]| async move {
-        let ids: Vec<Uuid> = chunk.iter().map(|own| own.id).collect();
-        let scenarios: Vec<Arc<ScenarioValues>> = chunk.iter().map(|own| Arc::clone(&own.scenario)).collect();
-        let mut reading = Reading::begin(pool).await?;
-        let events = corpora::events(reading.db(), &ids).await?;
-        let corrections = corrections::of(reading.db(), &ids).await?;
-        reading.end();
-        tokio::task::spawn_blocking(move || read_all(&ids, &scenarios, events, &corrections)).await?
-    };
-    Box::pin(stream::iter(rows.chunks(READ)).map(chunk).buffered(AT_ONCE))
+    let connections = Arc::new(Semaphore::new(connections));
+    let read = move |chunk| read_chunk(pool, Arc::clone(&connections), chunk);
+    Box::pin(stream::iter(rows.chunks(READ)).map(read).buffered(AT_ONCE))
+}
+
+async fn read_chunk(pool: &PgPool, connections: Arc<Semaphore>, chunk: &[CandidateRow]) -> anyhow::Result<Vec<Read>> {
+    let ids: Vec<Uuid> = chunk.iter().map(|own| own.id).collect();
+    let scenarios: Vec<Arc<ScenarioValues>> = chunk.iter().map(|own| Arc::clone(&own.scenario)).collect();
+    let turn = connections.acquire().await?;
+    let mut reading = Reading::begin(pool).await?;
+    let events = corpora::events(reading.db(), &ids).await?;
+    let corrections = corrections::of(reading.db(), &ids).await?;
+    reading.end();
+    drop(turn);
+    tokio::task::spawn_blocking(move || read_all(&ids, &scenarios, events, &corrections)).await?
 }
 
 fn read_all(

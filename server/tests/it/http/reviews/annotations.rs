@@ -32,6 +32,25 @@ async fn steps_are_annotated_and_resolved(pool: PgPool) {
     assert_eq!(app.json::<Vec<Annotation>>(&list).await.len(), 1);
 }
 
+/// All annotations of a conversation are shown to everybody who looks at it.
+#[sqlx::test(migrations = "../migrations")]
+async fn a_conversation_has_a_thousand_annotations_at_most(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let played = Played::new(&pool, 1).await;
+    let (ann, list) = (named(&app, "ann", Role::Author).await, played.path("annotations"));
+    let many = "INSERT INTO annotations (id, conversation_id, seq, text, labels, author, created_at)
+                SELECT gen_random_uuid(), $1, 1, 'hm', '{}'::text[], 'ann', now() FROM generate_series(1, 999)";
+    sqlx::query(many).bind(played.conversations[0]).execute(&pool).await.unwrap();
+    let new = json!({"seq": 1, "text": "And another one."});
+    let last: Annotation = ann.post(&list, &new).await;
+    let (status, answer) = ann.send(Method::POST, &list, &new).await;
+    assert_eq!(status, StatusCode::CONFLICT, "{answer}");
+    assert_eq!(answer["detail"], "the conversation has 1000 annotations; delete some that are resolved");
+    let delete = ann.request(Method::DELETE, &format!("/api/v1/annotations/{}", last.id)).send().await.unwrap();
+    assert_eq!(delete.status(), StatusCode::NO_CONTENT);
+    let _: Annotation = ann.post(&list, &new).await;
+}
+
 #[sqlx::test(migrations = "../migrations")]
 async fn annotations_that_cannot_be(pool: PgPool) {
     let app = TestApp::start(&pool).await;

@@ -8,6 +8,7 @@ use sqlx::PgPool;
 use store::{runs, verdicts};
 
 use super::*;
+use crate::support::logged::Logged;
 use crate::support::play::planned;
 
 const LIST: &str = "/api/v1/projects/default/calibrations";
@@ -80,6 +81,19 @@ async fn a_sheet_goes_out_and_comes_back(pool: PgPool) {
     let unknown = json!([{"conversation": Uuid::nil(), "overall": 3}]);
     let (_, answer) = upload(&ann, &played, "application/json", unknown.to_string()).await;
     assert_eq!(answer, json!({"kept": 0, "unknown": [Uuid::nil()]}));
+}
+
+/// A run may have a million verdicts, and a sheet needs little of them.
+#[sqlx::test(migrations = "../migrations")]
+async fn a_sheet_is_made_of_scores_alone(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let played = Played::new(&pool, 5).await;
+    let logged = Logged::watch();
+    let sheet = app.text(&format!("{LIST}/sheet?run={}&n=2", played.run)).await;
+    assert_eq!(sheet.lines().count(), 3, "{sheet}");
+    let scores = "SELECT position, c.id, judge, judge_version, overall";
+    assert_eq!(logged.count(scores), 2, "a page, and one that says that there are no more");
+    assert_eq!((logged.count("models, verdict,"), logged.count("verdict, verification")), (0, 0));
 }
 
 #[sqlx::test(migrations = "../migrations")]

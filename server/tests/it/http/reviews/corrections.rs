@@ -8,6 +8,27 @@ use sqlx::PgPool;
 
 use super::*;
 
+/// All versions are shown to everybody who looks at the conversation.
+#[sqlx::test(migrations = "../migrations")]
+async fn a_conversation_is_corrected_five_hundred_times_at_most(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let played = Played::new(&pool, 1).await;
+    let (ann, path) = (named(&app, "ann", Role::Author).await, played.path("corrections"));
+    let seq = *played.turns().last().unwrap();
+    let order = |content: &str| json!({"seq": seq, "content": content, "note": "Warmer."});
+    let _: Correction = ann.post(&path, &order("Gladly, and have a good trip!")).await;
+    let many = "INSERT INTO corrections (conversation_id, version, seq, turn, author, note, created_at)
+                SELECT conversation_id, n, seq, turn, author, note, created_at
+                FROM corrections CROSS JOIN generate_series(2, 499) AS n";
+    sqlx::query(many).execute(&pool).await.unwrap();
+    let last: Correction = ann.post(&path, &order("Gladly, and enjoy your trip!")).await;
+    assert_eq!(last.version, 500);
+    let (status, answer) = ann.send(Method::POST, &path, &order("Gladly!")).await;
+    assert_eq!(status, StatusCode::CONFLICT, "{answer}");
+    let now: CorrectedConversation = app.json(&path).await;
+    assert_eq!(now.last_version, 500, "nothing was added");
+}
+
 fn message(whole: &CorrectedConversation, seq: u32) -> &CorrectedMessage {
     whole.agents[0].messages.iter().find(|message| message.seq == seq).unwrap()
 }

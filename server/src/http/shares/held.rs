@@ -1,0 +1,77 @@
+//! What a request has of the shares: taken when it is known who asks and in which project, and kept until its answer is read.
+
+use std::mem;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{MatchedPath, Request};
+use axum::middleware::Next;
+use axum::response::Response;
+use hyper::body::{Frame, SizeHint};
+use parking_lot::Mutex;
+use uuid::Uuid;
+
+use super::routes::kinds;
+use super::{AllShares, Busy, Kind, Permit};
+
+/// What a request is to take, and what it has.
+#[derive(Clone)]
+pub struct Held {
+    kinds: &'static [Kind],
+    permits: Arc<Mutex<Vec<(Kind, Permit)>>>,
+}
+
+impl Held {
+    /// # Errors
+    /// There is too much in progress.
+    pub async fn take(&self, shares: &AllShares, project: Uuid, user: Uuid) -> Result<(), Busy> {
+        for kind in self.kinds {
+            let permit = shares.of(*kind).enter(project, user).await?;
+            self.permits.lock().push((*kind, permit));
+        }
+        Ok(())
+    }
+}
+
+/// Leaves a [`Held`] with each request that takes a share. The extractor that lets somebody into a project fills it.
+pub async fn hold(mut request: Request, next: Next) -> Response {
+    let path = request.extensions().get::<MatchedPath>().cloned();
+    let kinds = path.map_or(&[][..], |path| kinds(request.method(), path.as_str()));
+    if kinds.is_empty() {
+        return next.run(request).await;
+    }
+    let held = Held { kinds, permits: Arc::default() };
+    request.extensions_mut().insert(held.clone());
+    let response = next.run(request).await;
+    let mut permits = mem::take(&mut *held.permits.lock());
+    // Whatever has a size is made, and only has to be read. All else is made while it is read.
+    if response.body().size_hint().exact().is_some() {
+        permits.retain(|(kind, _)| *kind != Kind::Work);
+    }
+    response.map(|body| Body::new(Permitted { body, _permits: permits }))
+}
+
+/// A body, and what is given back when it is read or its reader has gone.
+struct Permitted {
+    body: Body,
+    _permits: Vec<(Kind, Permit)>,
+}
+
+impl HttpBody for Permitted {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
