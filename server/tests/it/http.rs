@@ -2,7 +2,7 @@
 
 mod access;
 mod analytics;
-mod archive;
+pub mod archive;
 mod audit;
 mod branches;
 mod connections;

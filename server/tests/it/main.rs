@@ -2,6 +2,7 @@
 //! own there. `cargo xtask test` and `groundstate db exec --throwaway -- cargo test` set it.
 #![expect(clippy::unwrap_used, reason = "a test may fail so; the lint exempts test functions, but not their helpers")]
 
+mod abuse;
 mod cli;
 mod docs;
 mod export;

@@ -152,7 +152,10 @@ async fn a_condition_that_nothing_can_be_like_is_refused_by_its_flag() {
         ("--max-score tool_usage", "expected CRITERION=SCORE, found `tool_usage`"),
         ("--top best", "expected a share above 0, up to 1"),
         ("--finished-from yesterday", "expected a day, such as 2026-11-24, or RFC 3339"),
-        ("--blame weather", "[possible values: agent, simulated_user, tool_simulator, judge, playbook, infrastructure]"),
+        (
+            "--blame weather",
+            "[possible values: agent, simulated_user, tool_simulator, judge, playbook, infrastructure]",
+        ),
         ("--outcome unfinished", "[possible values: accepted, failed]"),
         ("--ending never", "[possible values: user_ended, walked_out, terminal, turn_limit, step_limit]"),
     ] {
