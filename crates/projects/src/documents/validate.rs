@@ -96,7 +96,7 @@ pub fn found_in(files: &Files, problems: Vec<Problem>, reported: Vec<Reported>) 
 fn placed(files: &Files, problem: Problem, rule: Option<Rule>) -> Found {
     let text = files.get(&problem.file).filter(|_| !problem.field.is_empty());
     let located = text.and_then(|text| document::value(&problem.file, text).ok());
-    let pointer = located.as_ref().and_then(|located| located.pointer(&problem.field)).unwrap_or_default().to_owned();
+    let pointer = located.as_ref().and_then(|located| located.pointer(&problem.field)).unwrap_or_default();
     Found::new(problem, rule, pointer)
 }
 
