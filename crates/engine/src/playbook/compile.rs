@@ -140,8 +140,8 @@ impl Compiler<'_> {
 
     fn template(&mut self, env: &mut minijinja::Environment<'static>, pointer: &str, name: &str) {
         let Some(text) = self.file(pointer, name) else { return };
-        if let Err(e) = env.add_template_owned(name.to_owned(), text) {
-            self.in_template(pointer, name, &format!("is not a valid template: {}", templates::explain(&e)));
+        if let Err(e) = templates::add(env, name, &text) {
+            self.in_template(pointer, name, &format!("is not a valid template: {e}"));
         }
     }
 
@@ -178,7 +178,7 @@ impl Compiler<'_> {
     }
 
     fn schema(&mut self, pointer: &str, schema: &Value) -> Option<Validator> {
-        rules::build(schema).map_err(|e| self.no_schema(pointer, &e)).ok()
+        super::schema::build(schema).map_err(|e| self.no_schema(pointer, &e)).ok()
     }
 
     fn no_schema(&mut self, pointer: &str, reason: &impl std::fmt::Display) {
