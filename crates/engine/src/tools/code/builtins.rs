@@ -2,6 +2,7 @@
 
 #![expect(clippy::unnecessary_wraps, reason = "the macro asks for fallible functions")]
 
+use std::cmp::Ordering;
 use std::sync::LazyLock;
 
 use starlark::ErrorKind;
@@ -18,7 +19,7 @@ use starlark::values::tuple::UnpackTuple;
 use starlark::values::{FrozenValue, Heap, Value};
 
 use super::broken;
-use super::operators::{attribute, length_of, number_within_bounds, weigh};
+use super::operators::{all_reachable, attribute, length_of, number_within_bounds, reachable, weigh};
 use super::surroundings::{Surroundings, charge_entries, charge_length, fits};
 use super::text::{Text, repr_of, str_of};
 use crate::limits::{MOST_DIGITS, MOST_ITEMS};
@@ -125,6 +126,7 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<Value<'v>> {
         charge_entries(eval, entries.and_then(length_of).unwrap_or(0) + named.len())?;
+        entries.map_or(Ok(()), all_reachable)?;
         let heap = eval.heap();
         let mut made: SmallMap<Value<'v>, Value<'v>> = SmallMap::new();
         for (key, value) in entries.map_or_else(|| Ok(Vec::new()), |entries| super::reference::pairs(entries, heap))? {
@@ -191,6 +193,7 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<Value<'v>> {
         charge_entries(eval, placed.items.first().copied().and_then(length_of).unwrap_or(0))?;
+        placed.items.iter().try_for_each(|items| all_reachable(*items))?;
         original("set", &placed.items, &named, eval)
     }
 
@@ -199,7 +202,7 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         #[starlark(kwargs)] named: SmallMap<String, Value<'v>>,
         eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<Value<'v>> {
-        original("sorted", &placed.items, &named, eval)
+        ordered("sorted", &placed.items, &named, eval)
     }
 
     fn reversed<'v>(
@@ -232,7 +235,7 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         #[starlark(kwargs)] named: SmallMap<String, Value<'v>>,
         eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<Value<'v>> {
-        original("min", &placed.items, &named, eval)
+        ordered("min", &placed.items, &named, eval)
     }
 
     fn max<'v>(
@@ -240,7 +243,7 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         #[starlark(kwargs)] named: SmallMap<String, Value<'v>>,
         eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<Value<'v>> {
-        original("max", &placed.items, &named, eval)
+        ordered("max", &placed.items, &named, eval)
     }
 
     fn any<'v>(
@@ -289,6 +292,53 @@ pub fn functions(builder: &mut GlobalsBuilder) {
     /// A number as text with so many decimals, rounded as `round` does.
     fn format_number(x: UnpackFloat, digits: i32) -> anyhow::Result<String> {
         Ok(decimals(x.0, digits))
+    }
+}
+
+/// Calls one of Starlark's own functions that compare, after it was found that all can be compared.
+fn ordered<'v>(
+    name: &str,
+    placed: &[Value<'v>],
+    named: &SmallMap<String, Value<'v>>,
+    eval: &mut Evaluator<'v, '_, '_>,
+) -> starlark::Result<Value<'v>> {
+    let items: Vec<Value<'v>> = match placed {
+        [all] => all.iterate(eval.heap())?.collect(),
+        several => several.to_vec(),
+    };
+    let key = named.get("key").filter(|key| !key.is_none());
+    let Some(key) = key.copied() else {
+        items.iter().try_for_each(|item| reachable(*item))?;
+        return original(name, placed, named, eval);
+    };
+    let is_reversed = named.get("reverse").is_some_and(|reverse| reverse.to_bool());
+    charge_length(eval, items.len())?;
+    let mut keyed = Vec::with_capacity(items.len());
+    for item in items {
+        let key = eval.eval_function(key, &[item], &[])?;
+        reachable(key)?;
+        keyed.push((key, item));
+    }
+    let mut failed = None;
+    let mut order = |a: &(Value<'v>, Value<'v>), b: &(Value<'v>, Value<'v>)| {
+        a.0.compare(b.0).unwrap_or_else(|e| {
+            failed = Some(e);
+            Ordering::Equal
+        })
+    };
+    let found = match name {
+        "min" => keyed.into_iter().reduce(|least, next| if order(&next, &least).is_lt() { next } else { least }),
+        "max" => keyed.into_iter().reduce(|most, next| if order(&next, &most).is_gt() { next } else { most }),
+        _ => {
+            keyed.sort_by(|a, b| if is_reversed { order(b, a) } else { order(a, b) });
+            let sorted = AllocList(keyed.iter().map(|(_, item)| *item));
+            Some((Value::new_none(), eval.heap().alloc(sorted)))
+        }
+    };
+    match (failed, found) {
+        (Some(failed), _) => Err(failed),
+        (None, Some((_, found))) => Ok(found),
+        (None, None) => Err(broken(format!("`{name}` finds nothing in an empty list"))),
     }
 }
 

@@ -1,13 +1,17 @@
 //! What [operators and calls](super::source) of an author's source are compiled to. Starlark's own would repeat texts and
 //! lists to any length, write numbers with six digits, and know no dict but their own.
 
+use std::cmp::Ordering;
+
 use starlark::collections::SmallMap;
 use starlark::environment::GlobalsBuilder;
 use starlark::eval::Evaluator;
 use starlark::starlark_module;
+use starlark::values::dict::DictRef;
 use starlark::values::float::UnpackFloat;
 use starlark::values::list::ListRef;
-use starlark::values::tuple::UnpackTuple;
+use starlark::values::structs::StructRef;
+use starlark::values::tuple::{TupleRef, UnpackTuple};
 use starlark::values::{Heap, UnpackValue, Value};
 
 use super::surroundings::{charge, charge_copied, charge_entries, charge_length, fits};
@@ -15,7 +19,7 @@ use super::{broken, format, reference};
 use crate::limits::MOST_DIGITS;
 
 /// Operators, and the functions below that they become.
-pub const OPERATORS: [(&str, &str); 12] = [
+pub const OPERATORS: [(&str, &str); 16] = [
     ("+", "add_within_bounds"),
     ("-", "subtract_within_bounds"),
     ("*", MULTIPLY),
@@ -24,6 +28,10 @@ pub const OPERATORS: [(&str, &str); 12] = [
     ("&", "intersect_within_bounds"),
     ("^", "differ_within_bounds"),
     ("<<", SHIFT),
+    ("<", "is_less"),
+    ("<=", "is_at_most"),
+    (">", "is_greater"),
+    (">=", "is_at_least"),
     ("==", "are_equal"),
     ("!=", "are_unequal"),
     ("in", "is_within"),
@@ -51,6 +59,8 @@ pub const SHIFT: &str = "shift_within_bounds";
 pub const WEIGHED: &str = "weighed";
 /// What stands around a dict that is written out.
 pub const COUNTED: &str = "counted";
+/// What stands around a value that is looked for.
+pub const KEY: &str = "as_key";
 /// What a method becomes that is named and not called.
 pub const ATTRIBUTE: &str = "attribute_within_bounds";
 
@@ -138,6 +148,44 @@ pub fn functions(builder: &mut GlobalsBuilder) {
     ) -> starlark::Result<Value<'v>> {
         weigh(value, eval)?;
         Ok(value)
+    }
+
+    /// A value that is to be hashed or compared, after it was found to be of a size for that.
+    fn as_key<'v>(#[starlark(require = pos)] value: Value<'v>) -> starlark::Result<Value<'v>> {
+        reachable(value)?;
+        Ok(value)
+    }
+
+    /// `a < b`
+    fn is_less<'v>(
+        #[starlark(require = pos)] a: Value<'v>,
+        #[starlark(require = pos)] b: Value<'v>,
+    ) -> starlark::Result<bool> {
+        compare(a, b).map(Ordering::is_lt)
+    }
+
+    /// `a <= b`
+    fn is_at_most<'v>(
+        #[starlark(require = pos)] a: Value<'v>,
+        #[starlark(require = pos)] b: Value<'v>,
+    ) -> starlark::Result<bool> {
+        compare(a, b).map(Ordering::is_le)
+    }
+
+    /// `a > b`
+    fn is_greater<'v>(
+        #[starlark(require = pos)] a: Value<'v>,
+        #[starlark(require = pos)] b: Value<'v>,
+    ) -> starlark::Result<bool> {
+        compare(a, b).map(Ordering::is_gt)
+    }
+
+    /// `a >= b`
+    fn is_at_least<'v>(
+        #[starlark(require = pos)] a: Value<'v>,
+        #[starlark(require = pos)] b: Value<'v>,
+    ) -> starlark::Result<bool> {
+        compare(a, b).map(Ordering::is_ge)
     }
 
     /// A dict, after it was counted that it was made.
@@ -298,6 +346,7 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<Value<'v>> {
         charge_entries(eval, length_of(value).unwrap_or(0))?;
+        all_reachable(value)?;
         reference::plain(value, eval.heap())
     }
 
@@ -342,6 +391,63 @@ pub fn length_of(value: Value<'_>) -> Option<usize> {
     // Asking a number for its length makes an error, which costs far more than to look at its type.
     let has_length = matches!(value.get_type(), "list" | "tuple" | "dict" | "set");
     has_length.then(|| value.length().ok()).flatten().and_then(|length| usize::try_from(length).ok())
+}
+
+/// Values that one may hold which is hashed or compared, and levels of them. Starlark would go through all of them, as often
+/// as they stand there, and call itself for each level.
+const MOST_REACHED: usize = 10_000;
+const MOST_LEVELS: usize = 48;
+
+/// # Errors
+/// It holds too much to be hashed or compared.
+pub fn reachable(value: Value<'_>) -> starlark::Result<()> {
+    // Most keys.
+    if value.unpack_str().is_some() || value.unpack_i32().is_some() {
+        return Ok(());
+    }
+    let mut left = MOST_REACHED;
+    let fits = reach(value, MOST_LEVELS, &mut left);
+    let message = || {
+        format!(
+            "a value is looked for that holds more than {MOST_REACHED} others, or nests deeper than {MOST_LEVELS} levels"
+        )
+    };
+    if fits { Ok(()) } else { Err(broken(message())) }
+}
+
+/// The same for each item of a list or tuple.
+///
+/// # Errors
+/// See [`reachable`].
+pub fn all_reachable(value: Value<'_>) -> starlark::Result<()> {
+    let items = ListRef::from_value(value).map(ListRef::content);
+    let items = items.or_else(|| TupleRef::from_value(value).map(TupleRef::content));
+    items.into_iter().flatten().try_for_each(|item| reachable(*item))
+}
+
+fn reach(value: Value<'_>, levels: usize, left: &mut usize) -> bool {
+    let Some(fewer) = left.checked_sub(1) else { return false };
+    *left = fewer;
+    let mut inner = |value: Value<'_>| levels > 0 && reach(value, levels - 1, left);
+    if let Some(tuple) = TupleRef::from_value(value) {
+        tuple.iter().all(&mut inner)
+    } else if let Some(list) = ListRef::from_value(value) {
+        list.iter().all(&mut inner)
+    } else if let Some(fields) = StructRef::from_value(value) {
+        fields.iter().all(|(_, value)| inner(value))
+    } else if let Some(dict) = DictRef::from_value(value) {
+        dict.iter().all(|(_, value)| inner(value))
+    } else {
+        true
+    }
+}
+
+/// # Errors
+/// They cannot be compared, or hold too much.
+pub fn compare<'v>(a: Value<'v>, b: Value<'v>) -> starlark::Result<Ordering> {
+    reachable(a)?;
+    reachable(b)?;
+    a.compare(b)
 }
 
 /// Counts that a value is gone through, or copied.
@@ -403,6 +509,9 @@ fn equal<'v>(a: Value<'v>, b: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> st
 }
 
 fn contains<'v>(container: Value<'v>, value: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<bool> {
+    if matches!(container.get_type(), "dict" | "set") {
+        reachable(value)?;
+    }
     let (within, compared) = reference::contains(container, value, eval.heap())?;
     if compared > 0 {
         charge_length(eval, compared)?;

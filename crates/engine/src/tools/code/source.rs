@@ -13,7 +13,7 @@ use starlark_syntax::syntax::ast::{AstStmt, StmtP};
 use super::errors::Fault;
 use super::nesting;
 use super::operators::{
-    ADDED, ATTRIBUTE, COUNTED, FORMAT, METHODS, MULTIPLY, OPERATORS, PERCENT, PLAIN, SHIFT, UNITE_INTO, WEIGHED,
+    ADDED, ATTRIBUTE, COUNTED, FORMAT, KEY, METHODS, MULTIPLY, OPERATORS, PERCENT, PLAIN, SHIFT, UNITE_INTO, WEIGHED,
 };
 
 /// Methods of texts, lists, dicts and sets that go through all of them, or copy them.
@@ -54,6 +54,12 @@ const WALKING: [&str; 33] = [
 ];
 /// Further ones, of sets and texts.
 const WALKING_TOO: [&str; 4] = ["symmetric_difference", "union", "update", "upper"];
+
+/// Methods whose first argument is hashed, or compared with what is there.
+const KEYED: [&str; 8] = ["add", "count", "discard", "get", "index", "pop", "remove", "setdefault"];
+/// Methods that take in all of their first argument.
+const UNITING: [&str; 7] =
+    ["difference", "intersection", "issubset", "issuperset", "symmetric_difference", "union", "update"];
 
 /// # Errors
 /// It is longer than `most` bytes, nests too deep, or is no Starlark.
@@ -227,7 +233,7 @@ impl<'a> Rewriting<'a> {
         let walks = WALKING.contains(&&*name) || WALKING_TOO.contains(&&*name);
         if self.token(open) != Some(&Token::OpeningRound) {
             // The method itself, which might be called anywhere.
-            if function.is_some() || walks {
+            if function.is_some() || walks || KEYED.contains(&&*name) {
                 let after = self.tokens[dot + 1].1.end;
                 self.begin(first, format!("{ATTRIBUTE}("), after);
                 self.replace(at..after, &format!(", \"{name}\")"));
@@ -236,29 +242,46 @@ impl<'a> Rewriting<'a> {
             let after = self.tokens[self.brackets.partner[open]].1.end;
             self.begin(first, format!("{function}("), after);
             self.replace(at..self.tokens[open].1.end, ", ");
-        } else if walks {
-            self.begin(first, format!("{WEIGHED}("), at);
-            self.insert(at, ")");
+        } else {
+            if walks {
+                self.begin(first, format!("{WEIGHED}("), at);
+                self.insert(at, ")");
+            }
             let placed =
                 !matches!(self.token(open + 1), Some(Token::ClosingRound | Token::Star | Token::StarStar) | None);
-            if name == "update" && placed && self.token(open + 2) != Some(&Token::Equal) {
-                self.around(open + 1, PLAIN);
+            if placed && self.token(open + 2) != Some(&Token::Equal) {
+                if UNITING.contains(&&*name) {
+                    self.around(open + 1, PLAIN);
+                } else if KEYED.contains(&&*name) && !self.is_literal(open + 1, self.end_of_item(open + 1)) {
+                    self.around(open + 1, KEY);
+                }
             }
         }
     }
 
-    /// `x[1:2]` copies what it takes.
+    /// Whether there is nothing but a text or an integer.
+    fn is_literal(&self, from: usize, to: usize) -> bool {
+        to == from + 1 && matches!(self.token(from), Some(Token::String(_) | Token::Int(_)))
+    }
+
+    /// `x[1:2]` copies what it takes, and `x[1]` looks for a key.
     fn slice(&mut self, open: usize) {
         let Some(before) = open.checked_sub(1).filter(|before| ends_value(&self.tokens[*before].0)) else { return };
         let close = self.brackets.partner[open];
-        let mut i = open + 1;
-        while i < close && self.tokens[i].0 != Token::Colon {
+        let (mut i, mut is_slice, mut is_list) = (open + 1, false, false);
+        while i < close {
+            is_slice |= self.tokens[i].0 == Token::Colon;
+            is_list |= self.tokens[i].0 == Token::Comma;
             i = if is_opening(&self.tokens[i].0) { self.brackets.partner[i] + 1 } else { i + 1 };
         }
-        if i < close {
+        if is_slice {
             let at = self.tokens[before].1.end;
             self.begin(self.starts[before], format!("{WEIGHED}("), at);
             self.insert(at, ")");
+        } else if close > open + 1 && !is_list && !self.is_literal(open + 1, close) {
+            let end = self.tokens[close].1.start;
+            self.begin(open + 1, format!("{KEY}("), end);
+            self.insert(end, ")");
         }
     }
 
@@ -269,6 +292,42 @@ impl<'a> Rewriting<'a> {
             let after = self.tokens[close].1.end;
             self.begin(open, format!("{COUNTED}("), after);
             self.insert(after, ")");
+            self.keys(open, close);
+        }
+    }
+
+    /// The keys of a dict that is written out.
+    fn keys(&mut self, open: usize, close: usize) {
+        let mut from = open + 1;
+        while from < close {
+            let (mut i, mut colon) = (from, None);
+            while i < close && self.tokens[i].0 != Token::Comma {
+                match &self.tokens[i].0 {
+                    Token::Colon if colon.is_none() => colon = Some(i),
+                    // Its parameters have commas of their own.
+                    Token::Lambda => {
+                        while i < close && self.tokens[i].0 != Token::Colon {
+                            let is_open = is_opening(&self.tokens[i].0);
+                            i = if is_open { self.brackets.partner[i] + 1 } else { i + 1 };
+                        }
+                    }
+                    // What follows are no further entries.
+                    Token::For => return self.key(from, colon),
+                    token if is_opening(token) => i = self.brackets.partner[i],
+                    _ => {}
+                }
+                i += 1;
+            }
+            self.key(from, colon);
+            from = i + 1;
+        }
+    }
+
+    fn key(&mut self, from: usize, colon: Option<usize>) {
+        if let Some(colon) = colon.filter(|colon| *colon > from && !self.is_literal(from, *colon)) {
+            let end = self.tokens[colon].1.start;
+            self.begin(from, format!("{KEY}("), end);
+            self.insert(end, ")");
         }
     }
 
@@ -323,6 +382,8 @@ impl<'a> Rewriting<'a> {
         }
         let (target, range) = (self.tokens[first].1.start, self.tokens[operator].1.clone());
         let target = self.text[target..range.start].trim().replace('\n', " ");
+        // What is read of it is looked up as anywhere else. It holds no assignment itself.
+        let target = Rewriting::of("", &target).map_or_else(|_| target.clone(), Rewriting::done);
         let end = self.end_of_value(operator + 1);
         let end = self.tokens.get(end - 1).map_or(self.text.len(), |(_, range)| range.end);
         self.replace(range, &format!("= {function}({target}, "));
@@ -510,8 +571,8 @@ mod tests {
         ");
         assert_snapshot!(rewritten("def f(a):\n  if a: a[g(\n1)] *= 2 + 3; b |= c\n  x.y %= 3 # no\n  return a"), @"
         def f(a):
-          if a: a[g(
-        1)] = multiply_within_bounds(a[g( 1)],  2 + 3); b = unite_into(b,  c)
+          if a: a[as_key(g(
+        1))] = multiply_within_bounds(a[as_key(g( 1))],  2 + 3); b = unite_into(b,  c)
           x.y = percent_within_bounds(x.y,  3) # no
           return a
         ");
@@ -538,8 +599,12 @@ mod tests {
         x -= added_within_bounds((2, weighed(y).keys()))
         x = shift_within_bounds(x,  counted(weighed({1: 2})).pop(1))
         ");
+        assert_snapshot!(rewritten("x[a][1]['b'] = {a: {1: b}, 'c': lambda d, e: {f(d): e}, (g, h): 1}\ny = {k: v for k, v in x.get(z, 1).items()}"), @"
+        x[as_key(a)][1]['b'] = counted({as_key(a): counted({1: b}), 'c': lambda d, e: counted({as_key(f(d)): e}), as_key((g, h)): 1})
+        y = counted({as_key(k): v for k, v in weighed(x.get(as_key(z), 1)).items()})
+        ");
         assert_snapshot!(rewritten("x = a.b.keys()[1:][0].replace('a', c.upper()).join(d).extend(e)"), @"x = extend_within_bounds(join_within_bounds(replace_within_bounds(weighed(weighed(a.b).keys())[1:][0], 'a', weighed(c).upper()), d), e)");
-        assert_snapshot!(rewritten("f = [a.upper, b .join, c.get, {}, a[b[1:2]], f'{a:+=8}{b.c:*=2}']"), @r#"f = [attribute_within_bounds(a, "upper"), attribute_within_bounds(b , "join"), c.get, {}, a[weighed(b)[1:2]], format_within_bounds("{:+=8}{:*=2}", (a), (b.c))]"#);
+        assert_snapshot!(rewritten("f = [a.upper, b .join, c.get, {}, a[b[1:2]], f'{a:+=8}{b.c:*=2}']"), @r#"f = [attribute_within_bounds(a, "upper"), attribute_within_bounds(b , "join"), attribute_within_bounds(c, "get"), {}, a[as_key(weighed(b)[1:2])], format_within_bounds("{:+=8}{:*=2}", (a), (b.c))]"#);
     }
 
     #[test]

@@ -366,6 +366,26 @@ fn time_is_bounded_whatever_takes_it() {
         "x = list(range(1000000))\n  for i in range(990000):\n    y = max(x)",
         "x = list(range(1000000))\n  for i in range(990000):\n    x.insert(0, x.pop())",
         "x = list(range(1000000))\n  for i in range(990000):\n    y = any([])\n    y = any(reversed(x))",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  return {x: 1}",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  return {1: 1}[x]",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  return {}.get(x)",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  d = {}\n  d[x] = 1",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  d = {}\n  d.update([(x, 1)])",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  return x in {}",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  return set([x])",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  return set().union([x])",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  return dict([(x, 1)])",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  return {k: 1 for k in [x]}",
+        "x = (1,)\n  for i in range(900000):\n    x = (x,)\n  return {x: 1}",
+        "x = struct(a = 1)\n  for i in range(60):\n    x = struct(a = x, b = x)\n  return {x: 1}",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  d = {}\n  d[x] *= 1",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  d = {}\n  d[x] += 1",
+        "f = {}.get\n  return f(1)",
+        "x = [1]\n  y = [1]\n  for i in range(60):\n    x = [x, x]\n    y = [y, y]\n  return x < y",
+        "x = [1]\n  y = [1]\n  for i in range(60):\n    x = [x, x]\n    y = [y, y]\n  return sorted([x, y])",
+        "x = [1]\n  y = [1]\n  for i in range(60):\n    x = [x, x]\n    y = [y, y]\n  return min(x, y)",
+        "x = [1]\n  y = [1]\n  for i in range(60):\n    x = [x, x]\n    y = [y, y]\n  return sorted([0, 1], key = lambda i: [x, y][i])",
+        "x = [1]\n  y = [1]\n  for i in range(60):\n    x = [x, x]\n    y = [y, y]\n  return [x].index(y)",
         "x = [1]\n  for i in range(40):\n    x = [x, x]\n  return x == [x, x]",
         "x = [1]\n  for i in range(40):\n    x = [x, x]\n  return [x] in [[x, 1], [x, x]]",
     ];
@@ -401,4 +421,14 @@ fn the_invariants_of_all_records_share_their_steps() {
     let (world, steps) = (World::new(&json!({})), Steps::of_check());
     let held = (0..20).take_while(|_| code.holds("slow", &world, None, MOMENT.now, &steps).is_ok()).count();
     assert!((10..13).contains(&held) && steps.are_used_up(), "{held}");
+}
+
+#[test]
+fn what_is_sorted_and_looked_up_is_as_in_starlark() {
+    use insta::assert_snapshot;
+    let text = |body: &str| answer(&format!("  return {body}"), 3);
+    assert_snapshot!(text("[sorted([3, 1, 2]), sorted([3, 1, 2], reverse = True), sorted(['bb', 'a', 'cc', 'd'], key = len), sorted(['bb', 'a', 'cc', 'd'], key = len, reverse = True)]"), @r#"[[1,2,3],[3,2,1],["a","d","bb","cc"],["bb","cc","a","d"]]"#);
+    assert_snapshot!(text("[min(3, 1), max([3, 1]), min(['bb', 'a'], key = len), max('a', 'bb', 'cc', key = len), sorted(world['items'].values(), key = lambda r: -r['n'])[0]]"), @r#"[1,3,"a","bb",{"n":2}]"#);
+    assert_snapshot!(text("min([], key = len)"), @"tools.star:2, in tool: `min` finds nothing in an empty list");
+    assert_snapshot!(text("[{(1, 'a'): 2}[(1, 'a')], {1: 2}.get((1,), 3), (1, 2) < (1, 3), [2] >= [1, 9], 1.5 <= 2, 'a' > 'b']"), @"[2,3,true,true,true,false]");
 }
