@@ -33,6 +33,13 @@ pub const MOST_ANSWER_BYTES: usize = 1 << 20;
 /// Digits of an integer. A float has 308 before the point.
 pub const MOST_DIGITS: usize = 308;
 
+/// Tools of a playbook, its user's and its agents' among them: shipped ones have 25, imported APIs up to 1,000.
+pub const MOST_PLAYBOOK_TOOLS: usize = 2_000;
+/// Invariants, and rules of the policy, of a playbook: shipped ones have 15.
+pub const MOST_RULES: usize = 300;
+/// Variants of a playbook: shipped ones have two.
+pub const MOST_VARIANTS: usize = 50;
+
 /// A template, in bytes: the longest shipped prompt has 3 kB, and prompts with a whole handbook 40 kB.
 pub const MOST_TEMPLATE_BYTES: usize = 400_000;
 /// Levels of a template within each other: blocks, branches of an `elif` chain, brackets, operators and filters of one tag.
