@@ -14,7 +14,7 @@ use crate::problem::{MOST_PROBLEMS, Problem, and_more};
 pub use append::append;
 pub use compact::compact;
 pub use write::text;
-pub use yaml::{Located, MAX_BYTES};
+pub use yaml::Located;
 
 /// Reads one document. `file` is only a name for messages.
 ///
@@ -29,10 +29,8 @@ pub fn parse<T: DeserializeOwned + JsonSchema>(file: &str, text: &str) -> Result
 pub fn located<T: DeserializeOwned + JsonSchema>(file: &str, text: &str) -> Result<(T, Located), Vec<Problem>> {
     let located = value(file, text)?;
     let schema = schema::<T>();
-    let mut problems = against_schema(&schema, &located);
+    let problems = against_schema(&schema, &located);
     if !problems.is_empty() {
-        problems.sort();
-        problems.dedup();
         return Err(problems);
     }
     match serde_json::from_value(located.value.clone()) {
@@ -60,11 +58,18 @@ fn against_schema(schema: &Value, located: &Located) -> Vec<Problem> {
     let (mut problems, mut more) = (Vec::new(), 0);
     for error in validator.iter_errors(&located.value) {
         if problems.len() < MOST_PROBLEMS {
-            problems.extend(explain::violation(&error, schema, located));
+            let (found, others) = explain::violation(&error, schema, located);
+            problems.extend(found);
+            more += others;
         } else {
             more += 1;
         }
     }
+    problems.sort();
+    problems.dedup();
+    more += problems.len().saturating_sub(MOST_PROBLEMS);
+    problems.truncate(MOST_PROBLEMS);
+    // The last, whatever its place in the order of problems would be.
     problems.extend((more > 0).then(|| located.problem("", and_more(more))));
     problems
 }

@@ -1,7 +1,8 @@
-//! How much one request may name: checked before anything is done with it.
+//! How much one request may name, and how large a document may be: checked before anything is done with it.
 //!
 //! Each limit is at least ten times what the shipped documents and the tests use. Others stand with their subject:
-//! `project` and `library` for documents, `filter` for filters, `http::limits` for addresses, headers and bodies.
+//! `project` and `library` for documents, `engine::limits` for code, templates and schemas, `filter` for filters,
+//! `llm::limits` for replies, `http::limits` for addresses, headers and bodies.
 
 use std::collections::BTreeSet;
 
@@ -26,6 +27,14 @@ pub const MOST_CRITERIA: usize = 100;
 pub const LONGEST_NAME: usize = 200;
 /// An address of anything, in bytes.
 pub const LONGEST_URL: usize = 2_000;
+
+/// A YAML or JSON document, in bytes. The largest that is imported, an OpenAPI document, has 12 MB; the largest shipped one 25 kB.
+pub const MOST_DOCUMENT_BYTES: usize = 16 << 20;
+/// Values of a document: each takes some 200 bytes of memory, however few it takes in the text. A shipped one holds 1,500.
+pub const MOST_DOCUMENT_VALUES: usize = 1_000_000;
+/// Lists and mappings of a document within each other: what reads them calls itself. The deepest shipped one has 12 levels,
+/// and JSON Schemas of imported tools up to 40.
+pub const MOST_DOCUMENT_LEVELS: usize = 64;
 
 /// What is wrong: the pointer of a field (RFC 6901), and why.
 pub type Findings = Vec<(String, String)>;

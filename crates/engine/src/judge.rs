@@ -39,9 +39,9 @@ impl Judge {
             return Err(vec![located.problem("/prompt", format!("no file `{}` in {folder}", spec.prompt))]);
         };
         let mut templates = templates::environment();
-        if let Err(e) = templates.add_template_owned("prompt", prompt.clone()) {
-            let (file, line) = (format!("{folder}/{}", spec.prompt), e.line().unwrap_or_default());
-            return Err(vec![Problem::new(file, line, "", templates::explain(&e))]);
+        if let Err(e) = templates::add(&mut templates, "prompt", prompt) {
+            let (file, line) = (format!("{folder}/{}", spec.prompt), templates::place(&e).map_or(0, |(_, line)| line));
+            return Err(vec![Problem::new(file, line, "", e)]);
         }
         Ok(Self { version: version(&spec, prompt), spec, templates, prompt: prompt.clone() })
     }

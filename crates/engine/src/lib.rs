@@ -10,6 +10,7 @@ pub mod conversation_state;
 pub mod faults;
 pub mod json_turn;
 pub mod judge;
+pub mod limits;
 pub mod plan;
 pub mod playbook;
 pub mod react;

@@ -6,6 +6,7 @@ pub mod check;
 mod compile;
 mod faults;
 mod rules;
+mod schema;
 
 use std::collections::HashMap;
 use std::sync::Arc;

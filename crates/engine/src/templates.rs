@@ -3,19 +3,22 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::ValueKind;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
+use minijinja::{AutoEscape, Environment, Template, UndefinedBehavior, Value};
 use serde_json::Value as Json;
 
-use crate::tools::code::numbers;
+mod filters;
+mod source;
 
-/// Instructions one rendering may take.
-const FUEL: u64 = 500_000;
+use crate::limits::{MOST_FUEL, MOST_RENDERED_BYTES, MOST_RENDERING_LEVELS};
+use crate::tools::code::numbers;
 
 /// A bare environment: an undefined name is an error, not an empty text.
 pub fn environment() -> Environment<'static> {
     let mut env = Environment::new();
     env.set_undefined_behavior(UndefinedBehavior::Strict);
-    env.set_fuel(Some(FUEL));
+    env.set_fuel(Some(MOST_FUEL));
+    env.set_recursion_limit(MOST_RENDERING_LEVELS);
+    filters::add_to(&mut env);
     // Whatever a template's file is called, it writes what it says; authors of JSON use `tojson`.
     env.set_auto_escape_callback(|_| AutoEscape::None);
     env.set_formatter(|out, state, value| match f64::try_from(value.clone()) {
@@ -23,7 +26,13 @@ pub fn environment() -> Environment<'static> {
         Ok(number) if value.kind() == ValueKind::Number && !value.is_integer() => {
             Ok(out.write_str(&numbers::repr(number))?)
         }
-        _ => minijinja::escape_formatter(out, state, value),
+        _ => {
+            match value.as_str() {
+                Some(text) => filters::charge(text.len())?,
+                None => drop(filters::measure(&value)?),
+            }
+            minijinja::escape_formatter(out, state, value)
+        }
     });
     if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
         env.set_syntax(syntax);
@@ -31,9 +40,23 @@ pub fn environment() -> Environment<'static> {
     env
 }
 
+/// Adds a template, if it is one and no too large one.
+///
+/// # Errors
+/// An [explanation](explain) with its place.
+pub fn add(env: &mut Environment<'static>, name: &str, text: &str) -> Result<(), String> {
+    let prepared = prepared(name, text)?;
+    env.add_template_owned(name.to_owned(), prepared).map_err(|e| explain(&e))
+}
+
+fn prepared(name: &str, text: &str) -> Result<String, String> {
+    source::prepared(text).map_err(|found| format!("{} (in {name}:{})", found.message, found.line))
+}
+
 /// Renders a template of this environment.
 pub fn render(env: &Environment<'_>, name: &str, context: &Json) -> Result<String, String> {
-    env.get_template(name).and_then(|t| t.render(value(context))).map_err(|e| explain(&e))
+    let template = env.get_template(name).map_err(|e| explain(&e))?;
+    written(&template, &value(context))
 }
 
 /// Renders a template that stands alone.
@@ -42,7 +65,40 @@ pub fn render_text(source: &str, context: &Json) -> Result<String, String> {
 }
 
 fn render_alone(source: &str, context: &Value) -> Result<String, String> {
-    environment().render_str(source, context).map_err(|e| explain(&e))
+    let (env, prepared) = (environment(), prepared("<string>", source)?);
+    let template = env.template_from_named_str("<string>", &prepared).map_err(|e| explain(&e))?;
+    written(&template, context)
+}
+
+/// What a template writes, and no more than it may.
+fn written(template: &Template<'_, '_>, context: &Value) -> Result<String, String> {
+    filters::begin();
+    let mut out = Bounded { bytes: Vec::new(), is_full: false };
+    match template.render_captured_to(context, &mut out) {
+        _ if out.is_full => Err(format!("writes more than {MOST_RENDERED_BYTES} bytes (in {}:1)", template.name())),
+        Ok(_) => String::from_utf8(out.bytes).map_err(|e| e.to_string()),
+        Err(e) => Err(explain(&e)),
+    }
+}
+
+struct Bounded {
+    bytes: Vec<u8>,
+    is_full: bool,
+}
+
+impl std::io::Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.is_full = self.bytes.len() + bytes.len() > MOST_RENDERED_BYTES;
+        if self.is_full {
+            return Err(std::io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// How a moment is written wherever a model or a tool reads it.
@@ -59,14 +115,15 @@ impl Parsed {
     pub fn of<'a>(sources: impl Iterator<Item = &'a str>) -> Self {
         let mut env = environment();
         for source in sources {
-            drop(env.add_template_owned(source.to_owned(), source.to_owned()));
+            drop(add(&mut env, source, source));
         }
         Self(env)
     }
 
     /// Like [`render_text`], errors included.
     pub fn render(&self, source: &str, context: &Value) -> Result<String, String> {
-        let rendered = self.0.get_template(source).and_then(|template| template.render(context));
+        let rendered = self.0.get_template(source).map_err(|e| explain(&e));
+        let rendered = rendered.and_then(|template| written(&template, context));
         rendered.or_else(|_| render_alone(source, context))
     }
 }
@@ -131,7 +188,7 @@ mod tests {
     fn an_error_tells_where_it_began() {
         let mut env = environment();
         for (name, text) in [("outer.md", "\n{% include 'inner.md' %}"), ("inner.md", "one\n\n{{ nobody }}")] {
-            env.add_template_owned(name.to_owned(), text.to_owned()).expect("it parses");
+            add(&mut env, name, text).expect("it parses");
         }
         let said = render(&env, "outer.md", &json!({})).expect_err("`nobody` is unknown");
         assert_eq!(place(&said), Some(("inner.md", 3)), "{said}");
@@ -151,7 +208,7 @@ mod tests {
         ];
         for source in hostile {
             let mut env = environment();
-            env.add_template_owned("self".to_owned(), source.to_owned()).expect("it parses");
+            add(&mut env, "self", source).expect("it parses");
             assert!(render(&env, "self", &json!({"view": {}})).is_err(), "{source}");
         }
         let nested = format!("{{{{ {}1{} }}}}", "(".repeat(5000), ")".repeat(5000));
@@ -161,8 +218,7 @@ mod tests {
     #[test]
     fn values_are_written_as_they_are_whatever_the_file_is_called() {
         let mut env = environment();
-        env.add_template_owned("a.json".to_owned(), r#"{"a": "{{ a }}", "b": {{ b | tojson }}}"#.to_owned())
-            .expect("it parses");
+        add(&mut env, "a.json", r#"{"a": "{{ a }}", "b": {{ b | tojson }}}"#).expect("it parses");
         let said = render(&env, "a.json", &json!({"a": "<b>", "b": "\"q\""}));
         assert_eq!(said.as_deref(), Ok(r#"{"a": "<b>", "b": "\"q\""}"#));
     }

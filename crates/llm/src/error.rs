@@ -5,6 +5,7 @@ use std::time::Duration;
 use domain::chat::ChatReply;
 use domain::event::Usage;
 
+use crate::limits::{MOST_CALLS, MOST_REPLY_BYTES};
 use crate::spec::KeyPlace;
 
 /// A model that cannot be set up: found before anything is asked.
@@ -51,7 +52,7 @@ pub enum Failure {
     CutStream,
     #[error("did not answer with a chat completion (`{found}`); check the base URL")]
     Garbled { found: String },
-    #[error("stopped before its reply was complete (finish_reason `{reason}`); {}", stop_advice(reason))]
+    #[error("{}", stopped(reason))]
     Stopped {
         reason: String,
         /// As far as it came: it was paid for.
@@ -76,7 +77,15 @@ pub enum Wait {
     WholeReply,
 }
 
+/// In place of a `finish_reason`: we stopped to read.
+const TOO_LONG: &str = "too_long";
+
 impl Failure {
+    /// The model said more than any reply needs. The endpoint did its part, so the model is to blame.
+    pub(crate) fn too_long(reply: ChatReply) -> Self {
+        Self::Stopped { reason: TOO_LONG.to_owned(), reply: Box::new(reply) }
+    }
+
     /// Whether the same request may well succeed later.
     pub const fn is_transient(&self) -> bool {
         match self {
@@ -162,9 +171,16 @@ const fn advice(status: u16) -> &'static str {
     }
 }
 
-fn stop_advice(reason: &str) -> &'static str {
-    match reason {
+fn stopped(reason: &str) -> String {
+    let advice = match reason {
+        TOO_LONG => {
+            return format!(
+                "said more than any reply needs ({MOST_REPLY_BYTES} bytes or {MOST_CALLS} calls), and was not read on; lower \
+                 --max-tokens of this role, or take another model"
+            );
+        }
         "length" => "if it was to the point, raise --max-tokens of this role or the server's context length",
         _ => "see the endpoint's documentation for this reason",
-    }
+    };
+    format!("stopped before its reply was complete (finish_reason `{reason}`); {advice}")
 }

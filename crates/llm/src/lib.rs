@@ -4,6 +4,7 @@ mod client;
 mod error;
 mod family;
 mod http;
+pub mod limits;
 mod options;
 mod pool;
 mod probe;

@@ -52,10 +52,11 @@ struct Place {
 
 impl Place {
     fn find(source: &str, pointer: &str) -> Option<Self> {
-        let mut walk = Walk { parser: Parser::new_from_str(source), source, wanted: pointer, found: None };
+        let wanted = patch::segments(pointer)?;
+        let mut walk = Walk { parser: Parser::new_from_str(source), source, found: None };
         loop {
             if let Event::DocumentStart(_) = walk.parser.next()?.ok()?.0 {
-                walk.node("")?;
+                walk.node(Some(&wanted))?;
                 return walk.found;
             }
         }
@@ -119,13 +120,13 @@ fn entries(addition: &Value) -> Vec<String> {
 struct Walk<'a> {
     parser: Parser<'a, saphyr_parser::StrInput<'a>>,
     source: &'a str,
-    wanted: &'a str,
     found: Option<Place>,
 }
 
 impl Walk<'_> {
-    /// The line on which the last thing within the node begins.
-    fn node(&mut self, pointer: &str) -> Option<usize> {
+    /// The line on which the last thing within the node begins. `wanted`: the way from here to what is looked for, if it is
+    /// within this node.
+    fn node(&mut self, wanted: Option<&[String]>) -> Option<usize> {
         let (event, span) = self.parser.next()?.ok()?;
         let (start, mut last_line) = (span.start, span.start.line());
         let is_list = match event {
@@ -143,9 +144,10 @@ impl Walk<'_> {
             entries.push(span.start.line());
             last_line = last_line.max(span.start.line());
             let key = if is_list { (entries.len() - 1).to_string() } else { self.key()? };
-            last_line = last_line.max(self.node(&patch::join(pointer, &key))?);
+            let within = wanted.and_then(<[String]>::split_first).filter(|(next, _)| **next == key);
+            last_line = last_line.max(self.node(within.map(|(_, rest)| rest))?);
         };
-        if pointer == self.wanted {
+        if wanted.is_some_and(<[String]>::is_empty) {
             let opening = self.source.chars().nth(start.index());
             let flow = matches!(opening, Some('[' | '{'));
             // A list that is not indented begins, for the parser, at the key before it.

@@ -6,32 +6,28 @@ use serde_json::Value;
 
 use super::yaml::Located;
 use crate::patch;
-use crate::problem::{MOST_PROBLEMS, Problem, did_you_mean, explained};
+use crate::problem::{MOST_PROBLEMS, Problem, did_you_mean};
 
-/// One violation may be several problems: each unknown field is one.
-pub fn violation(error: &ValidationError<'_>, schema: &Value, located: &Located) -> Vec<Problem> {
+/// One violation may be several problems: each unknown field is one. Those that are explained, and how many are not.
+pub fn violation(error: &ValidationError<'_>, schema: &Value, located: &Located) -> (Vec<Problem>, usize) {
     let at = error.instance_path().to_string();
-    let one = |message: String| vec![located.problem(&at, message)];
+    let one = |message: String| (vec![located.problem(&at, message)], 0);
     let found = || shown(error.instance());
     match error.kind() {
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             let known = properties(schema, &error.schema_path().to_string());
-            explained(
-                MOST_PROBLEMS,
-                unexpected,
-                |name| {
-                    let hint = did_you_mean(name, known.iter().map(String::as_str));
-                    located.problem(
-                        &patch::join(&at, name),
-                        format!("unknown field{hint}; expected one of: {}", known.join(", ")),
-                    )
-                },
-                |more| located.problem(&at, more),
-            )
+            let explained = unexpected.iter().take(MOST_PROBLEMS).map(|name| {
+                let hint = did_you_mean(name, known.iter().map(String::as_str));
+                located.problem(
+                    &patch::join(&at, name),
+                    format!("unknown field{hint}; expected one of: {}", known.join(", ")),
+                )
+            });
+            (explained.collect(), unexpected.len().saturating_sub(MOST_PROBLEMS))
         }
         Kind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            vec![located.problem(&at, format!("field `{name}` is missing"))]
+            one(format!("field `{name}` is missing"))
         }
         Kind::Enum { options } => one(not_an_option(error.instance(), options)),
         Kind::Type { kind } => one(format!("expected {}, found {}", expected_type(kind), found())),
@@ -39,7 +35,7 @@ pub fn violation(error: &ValidationError<'_>, schema: &Value, located: &Located)
         Kind::Format { format } => one(format!("expected a {format}, found {}", found())),
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => nearest_branch(context, schema, located)
             .unwrap_or_else(|| one(format!("fits none of the allowed forms, found {}", found()))),
-        _ => one(error.to_string()),
+        _ => one(shortened(error.to_string())),
     }
 }
 
@@ -48,7 +44,7 @@ fn nearest_branch(
     context: &[Vec<ValidationError<'static>>],
     schema: &Value,
     located: &Located,
-) -> Option<Vec<Problem>> {
+) -> Option<(Vec<Problem>, usize)> {
     let depth = |branch: &&Vec<ValidationError<'static>>| {
         branch.iter().map(|e| e.instance_path().to_string().matches('/').count()).max().unwrap_or(0)
     };
@@ -63,12 +59,21 @@ fn nearest_branch(
     if constants.len() == context.len() && !constants.is_empty() {
         let error = context.first()?.first()?;
         let options = Value::Array(constants);
-        return Some(vec![
-            located.problem(&error.instance_path().to_string(), not_an_option(error.instance(), &options)),
-        ]);
+        let at = error.instance_path().to_string();
+        return Some((vec![located.problem(&at, not_an_option(error.instance(), &options))], 0));
     }
     let branch = context.iter().filter(|b| !b.iter().any(is_null_branch)).max_by_key(depth)?;
-    Some(branch.iter().flat_map(|e| violation(e, schema, located)).collect())
+    let mut found = (Vec::new(), 0);
+    for error in branch {
+        if found.0.len() < MOST_PROBLEMS {
+            let (problems, more) = violation(error, schema, located);
+            found.0.extend(problems);
+            found.1 += more;
+        } else {
+            found.1 += 1;
+        }
+    }
+    Some(found)
 }
 
 fn is_null_branch(error: &ValidationError<'_>) -> bool {
@@ -97,7 +102,13 @@ fn shown(value: &Value) -> String {
         Value::Null => "nothing".to_owned(),
         other => format!("{other}"),
     };
-    if text.chars().count() > 80 { text.chars().take(80).collect::<String>() + "..." } else { text }
+    if text.chars().nth(80).is_some() { text.chars().take(80).collect::<String>() + "..." } else { text }
+}
+
+/// What the validator says, which may hold the whole value.
+fn shortened(said: String) -> String {
+    const LONGEST: usize = 1_000;
+    if said.chars().nth(LONGEST).is_some() { said.chars().take(LONGEST).collect::<String>() + "..." } else { said }
 }
 
 /// Names of the properties that the schema object around this keyword knows.

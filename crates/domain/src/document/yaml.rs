@@ -1,47 +1,34 @@
 //! YAML to JSON values with the line of every field. Strict where YAML is generous: one document, no anchors (an alias
 //! bomb is a few bytes long), no duplicate keys, no NaN, bounded depth and size.
 
-use std::collections::HashMap;
-use std::fmt::Write;
+mod places;
 
 use saphyr::Scalar;
 use saphyr_parser::{Event, Parser, Span};
 use serde_json::{Map, Value};
 
+use crate::limits::{MOST_DOCUMENT_BYTES, MOST_DOCUMENT_LEVELS, MOST_DOCUMENT_VALUES};
 use crate::patch;
 use crate::problem::Problem;
-
-/// Largest text that is read, in bytes.
-pub const MAX_BYTES: usize = 64 << 20;
-const MAX_DEPTH: usize = 64;
+use places::{Place, dotted};
 
 /// A value with the places of its fields in the text.
 #[derive(Debug, Clone)]
 pub struct Located {
     pub file: String,
     pub value: Value,
-    /// JSON pointer -> 1-based line.
-    lines: HashMap<String, usize>,
+    places: Place,
 }
 
 impl Located {
     /// Line of the field at this pointer, or of the nearest field around it.
     pub fn line(&self, pointer: &str) -> usize {
-        let mut at = pointer;
-        loop {
-            if let Some(line) = self.lines.get(at) {
-                return *line;
-            }
-            match at.rfind('/') {
-                Some(cut) => at = &at[..cut],
-                None => return 0,
-            }
-        }
+        self.places.line(&self.value, pointer)
     }
 
     /// The JSON pointer of a field that a [`Problem`] names.
-    pub fn pointer(&self, field: &str) -> Option<&str> {
-        self.lines.keys().map(String::as_str).find(|pointer| dotted(pointer) == field)
+    pub fn pointer(&self, field: &str) -> Option<String> {
+        places::pointer(&self.value, field)
     }
 
     pub fn problem(&self, pointer: &str, message: impl Into<String>) -> Problem {
@@ -49,124 +36,139 @@ impl Located {
     }
 }
 
-/// `/tools/2/simulate` as people write it: `tools[2].simulate`.
-fn dotted(pointer: &str) -> String {
-    let mut out = String::new();
-    for segment in patch::segments(pointer).unwrap_or_default() {
-        if segment.parse::<usize>().is_ok() {
-            let _ = write!(out, "[{segment}]");
-        } else {
-            if !out.is_empty() {
-                out.push('.');
-            }
-            out.push_str(&segment);
-        }
-    }
-    out
-}
-
 pub fn read(file: &str, text: &str) -> Result<Located, Problem> {
-    if text.len() > MAX_BYTES {
-        return Err(Problem::new(file, 0, "", format!("is {} bytes long; at most {MAX_BYTES} are read", text.len())));
+    if text.len() > MOST_DOCUMENT_BYTES {
+        let message = format!("is {} bytes long; at most {MOST_DOCUMENT_BYTES} are read", text.len());
+        return Err(Problem::new(file, 0, "", message));
     }
-    let mut reader = Reader { events: Parser::new_from_str(text), lines: HashMap::new() };
-    let value =
-        reader.document().map_err(|(line, field, message)| Problem::new(file, line, dotted(&field), message))?;
-    Ok(Located { file: file.to_owned(), value, lines: reader.lines })
+    let mut reader = Reader { events: Parser::new_from_str(text), path: Vec::new(), values: 0 };
+    match reader.document() {
+        Ok((value, places)) => Ok(Located { file: file.to_owned(), value, places }),
+        Err((line, message)) => Err(Problem::new(file, line, dotted(&reader.pointer()), message)),
+    }
 }
 
-/// Line, pointer, message.
-type Failure = (usize, String, String);
+/// Line and message; the place is where the reader stands.
+type Failure = (usize, String);
 
 struct Reader<'a> {
     events: Parser<'a, saphyr_parser::StrInput<'a>>,
-    lines: HashMap<String, usize>,
+    /// The way to the value that is being read. A pointer is made of it only for a message: to make one for each value
+    /// would cost the square of a document with long keys.
+    path: Vec<Step>,
+    /// Values that were read.
+    values: usize,
+}
+
+enum Step {
+    Item(usize),
+    Key(String),
 }
 
 impl<'a> Reader<'a> {
     fn next(&mut self) -> Result<(Event<'a>, Span), Failure> {
         match self.events.next() {
             Some(Ok(event)) => Ok(event),
-            Some(Err(e)) => Err((e.marker().line(), String::new(), format!("is not valid YAML: {}", e.info()))),
-            None => Err((0, String::new(), "ends too early".to_owned())),
+            Some(Err(e)) => {
+                self.path.clear();
+                Err((e.marker().line(), format!("is not valid YAML: {}", e.info())))
+            }
+            None => {
+                self.path.clear();
+                Err((0, "ends too early".to_owned()))
+            }
         }
     }
 
-    fn document(&mut self) -> Result<Value, Failure> {
-        let mut value = Value::Null;
+    fn pointer(&self) -> String {
+        self.path.iter().fold(String::new(), |pointer, step| match step {
+            Step::Item(place) => patch::join(&pointer, &place.to_string()),
+            Step::Key(key) => patch::join(&pointer, key),
+        })
+    }
+
+    fn document(&mut self) -> Result<(Value, Place), Failure> {
+        let mut read = (Value::Null, Place::default());
         let mut documents = 0;
         loop {
             let (event, span) = self.next()?;
             match event {
-                Event::StreamEnd => return Ok(value),
+                Event::StreamEnd => return Ok(read),
                 Event::DocumentStart(_) => {
                     documents += 1;
                     if documents > 1 {
-                        return Err((
-                            span.start.line(),
-                            String::new(),
-                            "holds a second document; one file is one document".into(),
-                        ));
+                        return Err((span.start.line(), "holds a second document; one file is one document".into()));
                     }
                     let (event, span) = self.next()?;
-                    value = self.node(event, span, "", 0)?;
+                    let line = span.start.line();
+                    read = self.node(event, line, line)?;
                 }
                 _ => {}
             }
         }
     }
 
-    fn node(&mut self, event: Event<'a>, span: Span, pointer: &str, depth: usize) -> Result<Value, Failure> {
-        let line = span.start.line();
-        self.lines.entry(pointer.to_owned()).or_insert(line);
-        let fail = |message: String| Err((line, pointer.to_owned(), message));
-        if depth > MAX_DEPTH {
-            return fail(format!("is nested deeper than {MAX_DEPTH} levels"));
+    /// `named`: the line that is said of it, which for a field is the line of its key.
+    fn node(&mut self, event: Event<'a>, line: usize, named: usize) -> Result<(Value, Place), Failure> {
+        let fail = |message: String| Err((line, message));
+        if self.path.len() > MOST_DOCUMENT_LEVELS {
+            return fail(format!("is nested deeper than {MOST_DOCUMENT_LEVELS} levels"));
+        }
+        self.values += 1;
+        if self.values > MOST_DOCUMENT_VALUES {
+            return fail(format!("is one value too many: a document holds at most {MOST_DOCUMENT_VALUES}"));
         }
         match event {
             Event::Alias(_) => fail("is an alias; write the value out (anchors and aliases are not read)".into()),
             Event::Scalar(text, style, _, tag) => {
                 match Scalar::parse_from_cow_and_metadata(text, style, tag.as_ref()) {
-                    Some(scalar) => scalar_value(scalar).or_else(fail),
+                    Some(scalar) => scalar_value(scalar).map(|value| (value, Place::at(named))).or_else(fail),
                     None => fail("has a tag that does not fit its value".into()),
                 }
             }
-            Event::SequenceStart(..) => self.sequence(pointer, depth),
-            Event::MappingStart(..) => self.mapping(pointer, depth),
+            Event::SequenceStart(..) => self.sequence(named),
+            Event::MappingStart(..) => self.mapping(named),
             other => fail(format!("is not valid YAML: unexpected {other:?}")),
         }
     }
 
-    fn sequence(&mut self, pointer: &str, depth: usize) -> Result<Value, Failure> {
-        let mut items = Vec::new();
+    fn sequence(&mut self, named: usize) -> Result<(Value, Place), Failure> {
+        let (mut items, mut places) = (Vec::new(), Vec::new());
         loop {
             let (event, span) = self.next()?;
             if matches!(event, Event::SequenceEnd) {
-                return Ok(Value::Array(items));
+                return Ok((Value::Array(items), Place::around(named, places)));
             }
-            let item = self.node(event, span, &format!("{pointer}/{}", items.len()), depth + 1)?;
+            let line = span.start.line();
+            self.path.push(Step::Item(items.len()));
+            let (item, place) = self.node(event, line, line)?;
+            self.path.pop();
             items.push(item);
+            places.push(place);
         }
     }
 
-    fn mapping(&mut self, pointer: &str, depth: usize) -> Result<Value, Failure> {
-        let mut map = Map::new();
+    fn mapping(&mut self, named: usize) -> Result<(Value, Place), Failure> {
+        let (mut map, mut places) = (Map::new(), Vec::new());
         loop {
             let (event, span) = self.next()?;
             let line = span.start.line();
             let key = match event {
-                Event::MappingEnd => return Ok(Value::Object(map)),
+                Event::MappingEnd => return Ok((Value::Object(map), Place::around(named, places))),
                 Event::Scalar(text, ..) => text.into_owned(),
-                _ => return Err((line, pointer.to_owned(), "has a key that is not a plain text".into())),
+                _ => return Err((line, "has a key that is not a plain text".into())),
             };
-            let child = patch::join(pointer, &key);
-            if map.contains_key(&key) {
-                return Err((line, child, "is given twice".into()));
+            let is_twice = map.contains_key(&key);
+            self.path.push(Step::Key(key));
+            if is_twice {
+                return Err((line, "is given twice".into()));
             }
-            self.lines.insert(child.clone(), line);
             let (event, span) = self.next()?;
-            let value = self.node(event, span, &child, depth + 1)?;
-            map.insert(key, value);
+            let (value, place) = self.node(event, span.start.line(), line)?;
+            if let Some(Step::Key(key)) = self.path.pop() {
+                map.insert(key, value);
+                places.push(place);
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Map, Value};
 
-use super::{faults, rules};
+use super::faults;
 
 pub struct Arguments {
     validator: Validator,
@@ -20,9 +20,9 @@ impl Arguments {
     ///
     /// # Errors
     /// The schema is none.
-    pub fn new(schema: &Value, by_code: bool) -> Result<Self, Box<ValidationError<'static>>> {
+    pub fn new(schema: &Value, by_code: bool) -> Result<Self, String> {
         Ok(Self {
-            validator: rules::build(schema)?,
+            validator: super::schema::build(schema)?,
             // A schema without properties says nothing of them.
             known: known(schema).filter(|_| by_code || schema.get("properties").is_some()),
             defaults: has_default(schema).then(|| schema.clone()),

@@ -2,10 +2,11 @@
 
 mod agents;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use domain::document;
+use domain::limits::too_many;
 use domain::playbook::{Playbook as Spec, Simulate, Tool as ToolSpec};
 use domain::problem::{Problem, did_you_mean};
 use jsonschema::Validator;
@@ -15,6 +16,7 @@ use serde_json::{Map, Value, json};
 use super::arguments::Arguments;
 use super::rules::{self, Rules};
 use super::{Playbook, Tool, invariant, policy_rule};
+use crate::limits::{MOST_PLAYBOOK_TOOLS, MOST_RULES, MOST_VARIANTS};
 use crate::templates;
 use crate::tools::code::{CompileError, Expression};
 use crate::tools::{Code, Pattern};
@@ -35,12 +37,27 @@ pub fn compile(sources: &Sources<'_>) -> Result<Playbook, Vec<Problem>> {
         return Err(vec![Problem::new(name, 0, "", "the file is missing")]);
     };
     let (spec, located) = document::located::<Spec>(&name, text)?;
+    let too_many = counts(&spec);
+    if !too_many.is_empty() {
+        return Err(too_many.into_iter().map(|(at, message)| located.problem(&at, message)).collect());
+    }
     let mut compiler = Compiler { sources, located, problems: Vec::new() };
     let playbook = compiler.run(spec);
     match playbook {
         Some(playbook) if compiler.problems.is_empty() => Ok(playbook),
         _ => Err(compiler.problems),
     }
+}
+
+/// What there is too much of. Each is compiled, and compared with the others.
+fn counts(spec: &Spec) -> Vec<(String, String)> {
+    let counts = [
+        ("/tools", spec.all_tools().count(), MOST_PLAYBOOK_TOOLS),
+        ("/world/invariants", spec.world.invariants.len(), MOST_RULES),
+        ("/policy_rules", spec.policy_rules.len(), MOST_RULES),
+        ("/variants", spec.variants.len(), MOST_VARIANTS),
+    ];
+    counts.into_iter().filter_map(|(at, len, most)| too_many(at, len, most)).collect()
 }
 
 struct Compiler<'a> {
@@ -121,8 +138,9 @@ impl Compiler<'_> {
     }
 
     fn unique_names(&mut self, spec: &Spec) {
+        let mut known = BTreeSet::new();
         for (i, tool) in spec.all_tools().enumerate() {
-            if spec.all_tools().take(i).any(|t| t.name == tool.name) {
+            if !known.insert(&tool.name) {
                 let at = format!("{}/name", spec.tool_pointer(i));
                 self.problem(&at, format!("tool `{}` is defined twice", tool.name));
             }
@@ -140,8 +158,8 @@ impl Compiler<'_> {
 
     fn template(&mut self, env: &mut minijinja::Environment<'static>, pointer: &str, name: &str) {
         let Some(text) = self.file(pointer, name) else { return };
-        if let Err(e) = env.add_template_owned(name.to_owned(), text) {
-            self.in_template(pointer, name, &format!("is not a valid template: {}", templates::explain(&e)));
+        if let Err(e) = templates::add(env, name, &text) {
+            self.in_template(pointer, name, &format!("is not a valid template: {e}"));
         }
     }
 
@@ -178,7 +196,7 @@ impl Compiler<'_> {
     }
 
     fn schema(&mut self, pointer: &str, schema: &Value) -> Option<Validator> {
-        rules::build(schema).map_err(|e| self.no_schema(pointer, &e)).ok()
+        super::schema::build(schema).map_err(|e| self.no_schema(pointer, &e)).ok()
     }
 
     fn no_schema(&mut self, pointer: &str, reason: &impl std::fmt::Display) {

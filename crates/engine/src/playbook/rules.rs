@@ -15,9 +15,11 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Value, json};
 
+use super::schema::build;
 use super::{Refusal, faults, invariant};
+use crate::limits::MOST_CHECK_STEPS;
 use crate::tools::Code;
-use crate::tools::code::{Expression, Record};
+use crate::tools::code::{Expression, Record, Steps};
 use crate::world::{Node, World};
 pub use mentions::Mentions;
 
@@ -36,16 +38,10 @@ struct Part {
 /// What a change touches: parts of the world, and of those that are collections the records.
 type Touched = BTreeSet<(String, Option<String>)>;
 
-/// # Errors
-/// The schema is none.
-pub fn build(schema: &Value) -> Result<Validator, Box<ValidationError<'static>>> {
-    jsonschema::draft202012::options().should_validate_formats(true).build(schema).map_err(Box::new)
-}
-
 impl Rules {
     /// # Errors
     /// The schema is none.
-    pub fn new(schema: &Value) -> Result<Self, Box<ValidationError<'static>>> {
+    pub fn new(schema: &Value) -> Result<Self, String> {
         let mut rules = Self { world: build(schema)?, parts: BTreeMap::new() };
         if !only(schema, &["type", "required", "additionalProperties", "properties"]) {
             return Ok(rules);
@@ -172,12 +168,17 @@ fn hold(
     touched: Option<&Touched>,
     now: &str,
 ) -> Result<(), Refusal> {
-    let mut broken = Vec::new();
+    let (mut broken, steps) = (Vec::new(), Steps::of_check());
     for (i, rule) in invariants.iter().enumerate() {
         let holds = |record: Option<Record<'_>>| {
+            if steps.are_used_up() {
+                let message =
+                    format!("the invariants take more than {MOST_CHECK_STEPS} steps for all records together");
+                return Err(Refusal::Broken(message));
+            }
             let at = record.map(|record| format!(" for `{}`", record.key)).unwrap_or_default();
             let cannot = |e| Refusal::Broken(format!("invariant `{}` cannot be evaluated{at}: {e}", rule.name));
-            code.holds(&invariant(i), world, record, now).map_err(cannot)
+            code.holds(&invariant(i), world, record, now, &steps).map_err(cannot)
         };
         let held = match &rule.each {
             None => holds(None)?,

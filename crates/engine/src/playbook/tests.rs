@@ -61,3 +61,29 @@ fn code_schemas_and_templates_must_compile() {
     assert_snapshot!(problems("prompt.md", &[("{{ now }}", "{{ now }")]), @"playbooks/shop/prompt.md:1: is not a valid template: syntax error: unexpected `}`, expected end of variable block (in prompt.md:1)");
     assert_snapshot!(problems("prompt.md", &[("{{ policy }}", "{{ polcy }}")]), @"playbooks/shop/prompt.md:1: does not render: undefined value: `polcy` is undefined (in prompt.md:1)");
 }
+
+/// Whatever is too much, its file and line are named, with the limit.
+#[test]
+fn what_is_too_much_is_named_with_its_place() {
+    let elif = |open: &str, close: &str, times: usize| {
+        let branch = format!("{open}elif x{close}1");
+        format!("{open}if x{close}1{}{open}endif{close}", branch.repeat(times))
+    };
+    let with = |file: &str, edit: &dyn Fn(&str) -> String| {
+        let mut files = testing::files();
+        let text = files.get_mut(file).expect("a file of the shop");
+        *text = edit(text);
+        let found = compile(&Sources { folder: "playbooks/shop", files: &files }).err().unwrap_or_default();
+        found.first().map_or_else(|| "none".to_owned(), |problem| problem.to_string().chars().take(130).collect())
+    };
+    let chain = elif("{% ", " %}", 2_000);
+    assert_snapshot!(with("prompt.md", &|text| format!("{text}\n{chain}")), @"playbooks/shop/prompt.md:2: is not a valid template: nests deeper than 150 levels; blocks, branches of an `elif` chain, brackets, o");
+    let code = format!("def long(x):\n    if x: pass\n{}\n", "    elif x: pass\n".repeat(470));
+    assert_snapshot!(with("tools.star", &|text| format!("{code}\n{text}")), @"playbooks/shop/tools.star:201: nests deeper than 200 levels; blocks, branches of an `elif` chain, brackets, operators and calls of");
+    let brackets = format!("holds: {}True{} and all(", "(".repeat(730), ")".repeat(730));
+    assert_snapshot!(with("playbook.yaml", &|text| text.replace("holds: all(", &brackets)), @"playbooks/shop/playbook.yaml:18: world.invariants[0].holds: nests deeper than 200 levels; blocks, branches of an `elif` chain, br");
+    let rules = "\n    - {name: a, each: orders, holds: 'True', message: m}".repeat(400);
+    assert_snapshot!(with("playbook.yaml", &|text| text.replace("invariants:", &format!("invariants:{rules}"))), @"playbooks/shop/playbook.yaml:17: world.invariants: names 401 things, at most 300 can be named");
+    let endless = "$defs: {a: {anyOf: [{$ref: '#/$defs/a'}, {type: string}]}}\n$ref: '#/$defs/a'";
+    assert_snapshot!(with("world.yaml", &|_| endless.to_owned()), @"playbooks/shop/playbook.yaml:16: world.schema: is not a valid JSON Schema: a `$ref` leads back to itself without going into a value,");
+}

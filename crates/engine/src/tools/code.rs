@@ -9,6 +9,7 @@ mod builtins;
 mod calendar;
 mod errors;
 mod format;
+mod nesting;
 pub mod numbers;
 mod operators;
 mod reference;
@@ -16,6 +17,9 @@ pub mod signature;
 mod source;
 mod surroundings;
 mod text;
+
+use std::cell::Cell;
+use std::sync::LazyLock;
 
 use domain::patch::Patch;
 use serde_json::{Map, Value};
@@ -30,12 +34,15 @@ pub use errors::Fault;
 use source::Definition;
 use surroundings::Surroundings;
 
+use crate::limits::{
+    MOST_CALL_LEVELS, MOST_CHECK_STEPS, MOST_CODE_BYTES, MOST_EXPRESSION_BYTES, MOST_HEAP_BYTES, MOST_LOADED_BYTES,
+    MOST_LOADING_STEPS, MOST_STEPS,
+};
 use crate::world::{Node, World};
 
-/// Function calls and loop rounds of one tool call.
-const MAX_STEPS: u64 = 1_000_000;
-const MAX_HEAP_BYTES: usize = 128 << 20;
-const MAX_STACK: usize = 64;
+/// The stack on which code is compiled, in bytes. What keeps the values of a file calls itself for each level of them, and
+/// [`MOST_LOADED_BYTES`] hold 170,000 levels. Only what is used of it takes memory.
+const COMPILER_STACK: usize = 128 << 20;
 
 /// The compiled functions of a playbook.
 pub struct Code {
@@ -91,8 +98,17 @@ impl Code {
     /// # Errors
     /// Syntax errors and errors of the top level.
     pub fn compile(file: &str, text: String, expressions: &[Expression<'_>]) -> Result<Self, CompileError> {
+        let compiler = std::thread::Builder::new().stack_size(COMPILER_STACK);
+        std::thread::scope(|scope| {
+            let compiling = compiler.spawn_scoped(scope, || Self::compile_here(file, text, expressions));
+            let unstarted = |e| CompileError::File(Fault { line: None, message: format!("cannot be compiled: {e}") });
+            compiling.map_err(unstarted)?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    fn compile_here(file: &str, text: String, expressions: &[Expression<'_>]) -> Result<Self, CompileError> {
         Module::with_temp_heap(|module| {
-            let definitions = define(&module, file, text).map_err(CompileError::File)?;
+            let definitions = define(&module, file, text, MOST_CODE_BYTES).map_err(CompileError::File)?;
             let mut faults = Vec::new();
             for (i, expression) in expressions.iter().enumerate() {
                 // On one line, so that the lines are those of the expression.
@@ -102,7 +118,8 @@ impl Code {
                     expression.name,
                     expression.text.trim()
                 );
-                faults.extend(define(&module, EXPRESSION_FILE, source).err().map(|fault| (i, fault)));
+                let defined = define(&module, EXPRESSION_FILE, source, MOST_EXPRESSION_BYTES);
+                faults.extend(defined.err().map(|fault| (i, fault)));
             }
             if !faults.is_empty() {
                 return Err(CompileError::Expressions(faults));
@@ -145,7 +162,7 @@ impl Code {
         arguments: &Map<String, Value>,
         moment: &Moment<'_>,
     ) -> (Result<(Value, Patch), CodeError>, Vec<String>) {
-        self.evaluate(name, moment, |eval, function| {
+        self.evaluate(name, moment, &Steps::of_call(), |eval, function| {
             let heap = eval.heap();
             let (star_world, ctx) = (reference::root(world.root(), heap), context(moment, heap));
             let named: Vec<(&str, Star<'_>)> = arguments.iter().map(|(k, v)| (k.as_str(), heap.alloc(v))).collect();
@@ -165,8 +182,15 @@ impl Code {
     ///
     /// # Errors
     /// The expression is broken.
-    pub fn holds(&self, name: &str, world: &World, record: Option<Record<'_>>, now: &str) -> Result<bool, CodeError> {
-        self.is_true(name, now, |heap| {
+    pub fn holds(
+        &self,
+        name: &str,
+        world: &World,
+        record: Option<Record<'_>>,
+        now: &str,
+        steps: &Steps,
+    ) -> Result<bool, CodeError> {
+        self.is_true(name, now, steps, |heap| {
             let mut seen = vec![reference::root(world.root(), heap)];
             if let Some(Record { key, node, parent }) = record {
                 let parent = parent.map_or_else(Star::new_none, |parent| reference::alloc(parent, heap));
@@ -181,7 +205,7 @@ impl Code {
     /// # Errors
     /// The expression is broken.
     pub fn was_kept(&self, name: &str, end: &World, start: &World, log: &Value, now: &str) -> Result<bool, CodeError> {
-        self.is_true(name, now, |heap| {
+        self.is_true(name, now, &Steps::of_call(), |heap| {
             let worlds = [end, start].map(|world| reference::root(world.root(), heap));
             vec![worlds[0], worlds[1], heap.alloc(log)]
         })
@@ -191,10 +215,11 @@ impl Code {
         &self,
         name: &str,
         now: &str,
+        steps: &Steps,
         seen: impl for<'v> FnOnce(Heap<'v>) -> Vec<Star<'v>>,
     ) -> Result<bool, CodeError> {
         let moment = Moment { now, id_seed: "" };
-        let (kept, _) = self.evaluate(&format!("{EXPRESSION}{name}"), &moment, |eval, function| {
+        let (kept, _) = self.evaluate(&format!("{EXPRESSION}{name}"), &moment, steps, |eval, function| {
             let mut arguments = vec![context(&moment, eval.heap())];
             arguments.extend(seen(eval.heap()));
             let answer = eval.eval_function(function, &arguments, &[])?;
@@ -208,6 +233,7 @@ impl Code {
         &self,
         function: &str,
         moment: &Moment<'_>,
+        steps: &Steps,
         run: impl for<'v> FnOnce(&mut Evaluator<'v, '_, '_>, Star<'v>) -> starlark::Result<T>,
     ) -> (Result<T, CodeError>, Vec<String>) {
         let surroundings = Surroundings::of_call(moment.id_seed);
@@ -216,11 +242,38 @@ impl Code {
             let (owned, _) = self.module.get_any_visibility(function).map_err(|e| unusable(&e))?;
             let mut eval = Evaluator::new(&module);
             eval.extra = Some(&surroundings);
-            limit(&mut eval).map_err(|e| unusable(&e))?;
+            limit(&mut eval, MOST_HEAP_BYTES, steps.of_one()).map_err(|e| unusable(&e))?;
             let owned_function = module.heap().access_owned_frozen_value(&owned);
-            run(&mut eval, owned_function).map_err(|e| self.code_error(&e, function))
+            let result = run(&mut eval, owned_function).map_err(|e| self.code_error(&e, function));
+            steps.take(eval.get_total_tick_count() + surroundings.steps());
+            result
         });
         (result, surroundings.into_printed())
+    }
+}
+
+/// What is left for evaluations that belong together: one for each record, of each invariant.
+pub struct Steps(Cell<u64>);
+
+impl Steps {
+    pub const fn of_call() -> Self {
+        Self(Cell::new(MOST_STEPS))
+    }
+
+    pub const fn of_check() -> Self {
+        Self(Cell::new(MOST_CHECK_STEPS))
+    }
+
+    pub fn are_used_up(&self) -> bool {
+        self.0.get() == 0
+    }
+
+    fn of_one(&self) -> u64 {
+        self.0.get().clamp(1, MOST_STEPS)
+    }
+
+    fn take(&self, steps: u64) {
+        self.0.set(self.0.get().saturating_sub(steps));
     }
 }
 
@@ -233,14 +286,23 @@ pub struct Record<'a> {
     pub parent: Option<&'a Node>,
 }
 
-/// Adds what a source defines to a module. Its functions.
-fn define(module: &Module<'_>, file: &str, text: String) -> Result<Vec<Definition>, Fault> {
-    let ast = source::parse(file, text).map_err(|e| Fault::of(&e))?;
+/// Adds what a source of at most so many bytes defines to a module. Its functions.
+fn define(module: &Module<'_>, file: &str, text: String, most: usize) -> Result<Vec<Definition>, Fault> {
+    let ast = source::parse(file, text, most)?;
     let (surroundings, definitions) = (Surroundings::default(), source::definitions(&ast));
+    let unplaced = |message: String| Fault { line: None, message };
     let mut eval = Evaluator::new(module);
     eval.extra = Some(&surroundings);
-    limit(&mut eval).map_err(|e| Fault { line: None, message: e.to_string() })?;
-    eval.eval_module(ast, &globals()).map(|_| definitions).map_err(|e| Fault::of(&e))
+    // To collect garbage goes through all values, before it is known how many there are.
+    eval.disable_gc();
+    limit(&mut eval, MOST_LOADED_BYTES, MOST_LOADING_STEPS).map_err(|e| unplaced(e.to_string()))?;
+    let loaded = eval.eval_module(ast, &GLOBALS).map(drop).map_err(|e| Fault::of(&e));
+    // Starlark looks only from time to time.
+    if module.heap().allocated_bytes() > MOST_LOADED_BYTES {
+        let message = format!("makes more than {MOST_LOADED_BYTES} bytes of values when it is loaded");
+        return Err(unplaced(format!("{message}; make them in functions, or put them into the base world")));
+    }
+    loaded.map(|()| definitions)
 }
 
 /// `ctx`
@@ -280,19 +342,19 @@ fn broken(message: String) -> starlark::Error {
     starlark::Error::new_other(std::io::Error::other(message))
 }
 
-fn limit(eval: &mut Evaluator<'_, '_, '_>) -> Result<(), impl std::fmt::Display + use<>> {
-    eval.set_max_callstack_size(MAX_STACK)
-        .and_then(|()| eval.set_max_heap_size(MAX_HEAP_BYTES))
-        .and_then(|()| eval.set_max_tick_count(MAX_STEPS))
+fn limit(eval: &mut Evaluator<'_, '_, '_>, bytes: usize, steps: u64) -> Result<(), impl std::fmt::Display + use<>> {
+    eval.set_max_callstack_size(MOST_CALL_LEVELS)
+        .and_then(|()| eval.set_max_heap_size(bytes))
+        .and_then(|()| eval.set_max_tick_count(steps))
 }
 
-fn globals() -> Globals {
+static GLOBALS: LazyLock<Globals> = LazyLock::new(|| {
     GlobalsBuilder::extended_by(&[LibraryExtension::StructType, LibraryExtension::SetType])
         .with(builtins::functions)
         .with(calendar::functions)
         .with(operators::functions)
         .build()
-}
+});
 
 /// The n-th fresh id of a call: eight hex digits from its seed.
 pub fn fresh_id(seed: &str, prefix: &str, n: u32) -> String {

@@ -13,9 +13,8 @@ use super::manner::Manner;
 use super::wire::Chunk;
 use crate::Listener;
 use crate::error::{Failure, Wait};
+use crate::limits::MOST_SENT_BYTES;
 
-/// Longest answer that is read, in bytes: a model that never stops must not fill the memory.
-const MAX_BYTES: usize = 16 << 20;
 /// How long a stream may stay open after its `[DONE]`.
 const LINGER: Duration = Duration::from_millis(50);
 
@@ -57,8 +56,8 @@ impl Parts<'_> {
         let Some(part) = part else { return Ok(false) };
         self.waiting = Waiting { wait: Wait::NextChunk, limit: self.idle, until: Instant::now() + self.idle };
         self.so_far += part.len();
-        if self.so_far > MAX_BYTES {
-            return Err(garbled(b"more than any reply needs"));
+        if self.so_far > MOST_SENT_BYTES {
+            return Err(Failure::too_long(ChatReply::default()));
         }
         bytes.extend_from_slice(&part);
         Ok(true)
@@ -117,6 +116,7 @@ async fn read_events(head: Vec<u8>, mut parts: Parts<'_>, listener: Listener<'_>
             Ok(true) => {}
             Ok(false) => break,
             // All was said; only the end of the stream is missing, or the server keeps it open.
+            Err(Failure::Stopped { .. }) => return Err(draft.too_long()),
             Err(_) if draft.is_finished() => break,
             Err(failure) => return Err(failure),
         }

@@ -8,11 +8,16 @@ use super::wire::{CallPart, text};
 /// Of so many calls it is told while they come: more would be a flood, not a plan.
 const LISTENED: usize = 64;
 
+/// Longest arguments, in bytes, that are JSON without a brace: `null`, a number, a short text.
+const LITERAL: usize = 64;
+
 #[derive(Debug, Default)]
 pub struct Calls {
     calls: Vec<Call>,
     /// So many of the first are known to be complete.
     complete: usize,
+    /// Of names, ids and arguments.
+    bytes: usize,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -22,6 +27,9 @@ struct Call {
     name: String,
     arguments: String,
     nesting: Nesting,
+    /// Whether the arguments are JSON, found out when their last brace came: to parse them with each part that comes would
+    /// cost the square of their length.
+    is_json: bool,
 }
 
 /// How deep in its objects and lists a JSON text is that comes in parts.
@@ -37,6 +45,7 @@ struct Nesting {
 impl Calls {
     /// Adds a part to the call with its index, or to the last call when the server sends none.
     pub fn add(&mut self, part: CallPart) {
+        self.bytes += part.bytes();
         let known = match part.index {
             Some(index) => self.calls.iter().rposition(|call| call.index == Some(index)),
             None => self.calls.len().checked_sub(1),
@@ -60,6 +69,14 @@ impl Calls {
         (self.complete > known).then(|| finished(complete.to_vec()))
     }
 
+    pub const fn count(&self) -> usize {
+        self.calls.len()
+    }
+
+    pub const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     pub fn finish(self) -> Vec<ToolCall> {
         finished(self.calls)
     }
@@ -79,8 +96,7 @@ impl Call {
             return false;
         }
         let other_id = id.is_some_and(|id| *id != self.id);
-        let complete = serde_json::from_str::<Value>(&self.arguments).is_ok();
-        named && (complete || (other_id && !self.id.is_empty()))
+        named && (self.is_json || (other_id && !self.id.is_empty()))
     }
 
     fn extend(&mut self, part: CallPart) {
@@ -93,8 +109,15 @@ impl Call {
         }
         if let Some(arguments) = part.function.arguments.filter(|value| !value.is_null()) {
             let arguments = text(&arguments);
+            let had_ended = self.nesting.ended;
             self.nesting.read(&arguments);
             self.arguments.push_str(&arguments);
+            // Blanks after the end change nothing, and other text makes it no JSON.
+            if self.nesting.ended && !had_ended || self.arguments.len() <= LITERAL {
+                self.is_json = serde_json::from_str::<Value>(&self.arguments).is_ok();
+            } else if !arguments.trim().is_empty() {
+                self.is_json = false;
+            }
         }
     }
 
@@ -147,6 +170,21 @@ mod tests {
             assert_eq!((complete.len(), complete[0].function.arguments.as_str()), (1, arguments));
             assert_eq!(calls.newly_complete(), None, "it is told once");
         }
+    }
+
+    #[test]
+    fn long_arguments_in_small_parts_cost_little() {
+        let started = std::time::Instant::now();
+        let mut calls = Calls::default();
+        calls.add(part(0, Some("first"), "{\"a\": \""));
+        for _ in 0..250_000 {
+            // Some servers repeat the name.
+            calls.add(part(0, Some("first"), "word"));
+        }
+        calls.add(part(0, Some("first"), "\"}"));
+        calls.add(part(0, Some("second"), "{}"));
+        assert_eq!((calls.count(), calls.bytes() > 2_000_000), (2, true));
+        assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::manner::Manner;
 use super::status;
 use super::wire::{self, Chunk, Part};
 use crate::error::Failure;
+use crate::limits::{MOST_CALLS, MOST_REPLY_BYTES};
 
 #[derive(Debug, Default)]
 pub struct Draft {
@@ -50,10 +51,10 @@ impl Draft {
         }
         if let Some(choice) = chunk.choices.into_iter().flatten().next() {
             if let Some(delta) = choice.delta {
-                self.add_part(delta);
+                self.add_part(delta)?;
             }
             if let Some(message) = choice.message {
-                self.add_part(numbered(message));
+                self.add_part(numbered(message))?;
             }
             if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
                 self.finish_reason = Some(reason);
@@ -62,7 +63,7 @@ impl Draft {
         Ok(())
     }
 
-    fn add_part(&mut self, part: Part) {
+    fn add_part(&mut self, part: Part) -> Result<(), Failure> {
         self.manner.note(&part);
         self.content.push_str(&part.content.unwrap_or_default());
         self.refusal.push_str(&part.refusal.unwrap_or_default());
@@ -73,6 +74,16 @@ impl Draft {
         for call in part.tool_calls.into_iter().flatten() {
             self.calls.add(call);
         }
+        let said = self.content.len() + self.refusal.len() + self.reasoning.len() + self.calls.bytes();
+        if said > MOST_REPLY_BYTES || self.calls.count() > MOST_CALLS {
+            return Err(std::mem::take(self).too_long());
+        }
+        Ok(())
+    }
+
+    /// More came than any reply has. What was said so far is kept: it was paid for.
+    pub fn too_long(self) -> Failure {
+        Failure::too_long(self.into_reply().0)
     }
 
     /// The first calls whose JSON is complete, if there are more than there were.
@@ -90,10 +101,18 @@ impl Draft {
     }
 
     /// The reply, if the model came to its end. Half a reply must not become data.
-    pub fn finish(self) -> Result<(ChatReply, Manner), Failure> {
+    pub fn finish(mut self) -> Result<(ChatReply, Manner), Failure> {
         // `abort` and `error` are what vLLM and OpenRouter say when their own side broke off.
-        let reason = self.finish_reason.filter(|reason| !matches!(&**reason, "abort" | "error"));
+        let reason = self.finish_reason.take().filter(|reason| !matches!(&**reason, "abort" | "error"));
         let reason = reason.ok_or(Failure::CutStream)?;
+        let (reply, manner) = self.into_reply();
+        match &*reason {
+            "length" | "content_filter" => Err(Failure::Stopped { reason, reply: Box::new(reply) }),
+            _ => Ok((reply, manner)),
+        }
+    }
+
+    fn into_reply(self) -> (ChatReply, Manner) {
         // A refusal takes the place of the content; the engine decides what it is worth.
         let said = [self.content, self.refusal];
         let reply = ChatReply {
@@ -102,10 +121,7 @@ impl Draft {
             tool_calls: self.calls.finish(),
             usage: self.usage,
         };
-        match &*reason {
-            "length" | "content_filter" => Err(Failure::Stopped { reason, reply: Box::new(reply) }),
-            _ => Ok((reply, self.manner)),
-        }
+        (reply, self.manner)
     }
 }
 
@@ -116,4 +132,58 @@ fn numbered(mut message: Part) -> Part {
         call.index = Some(position);
     }
     message
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn chunk(delta: serde_json::Value) -> Chunk {
+        serde_json::from_value(json!({"choices": [{"delta": delta}]})).expect("a chunk")
+    }
+
+    /// Adds the same part again and again. What is said in the end, and how much of it was kept.
+    fn told(delta: &serde_json::Value) -> (String, usize) {
+        let mut draft = Draft::default();
+        for _ in 0..3_000_000 {
+            match draft.add(chunk(delta.clone())) {
+                Ok(()) => {}
+                Err(Failure::Stopped { reason, reply }) => {
+                    let calls: usize = reply.tool_calls.iter().map(|call| call.function.arguments.len()).sum();
+                    let kept = reply.content.len() + reply.reasoning.as_ref().map_or(0, String::len) + calls;
+                    return (Failure::Stopped { reason, reply }.to_string(), kept);
+                }
+                Err(other) => return (other.to_string(), 0),
+            }
+        }
+        ("nothing".to_owned(), 0)
+    }
+
+    #[test]
+    fn a_reply_without_end_is_cut_and_the_model_blamed() {
+        let text = "1 + ".repeat(1_000);
+        for delta in [
+            json!({"content": text}),
+            json!({"reasoning": text}),
+            json!({"refusal": text}),
+            json!({"tool_calls": [{"index": 0, "function": {"name": "a", "arguments": text}}]}),
+        ] {
+            let (said, kept) = told(&delta);
+            assert!(said.starts_with("said more than any reply needs (1048576 bytes or 200 calls)"), "{said}");
+            assert!((MOST_REPLY_BYTES..MOST_REPLY_BYTES + 5_000).contains(&kept), "{kept}");
+        }
+        let mut n = 0;
+        let mut draft = Draft::default();
+        let failure = loop {
+            n += 1;
+            let call = json!({"tool_calls": [{"index": n, "function": {"name": "a", "arguments": "{}"}}]});
+            match draft.add(chunk(call)) {
+                Ok(()) => assert!(n <= MOST_CALLS),
+                Err(failure) => break failure,
+            }
+        };
+        assert!(!failure.is_transient() && n == MOST_CALLS + 1, "{failure} after {n}");
+    }
 }

@@ -39,6 +39,19 @@ pub struct CallPart {
     pub function: FunctionPart,
 }
 
+impl CallPart {
+    /// What it adds to a reply.
+    pub fn bytes(&self) -> usize {
+        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let arguments = self.function.arguments.as_ref().map_or(0, |arguments| match arguments {
+            Value::String(text) => text.len(),
+            Value::Null => 0,
+            other => other.to_string().len(),
+        });
+        length(&self.id) + length(&self.function.name) + arguments
+    }
+}
+
 #[derive(Debug, Default, Deserialize)]
 pub struct FunctionPart {
     pub name: Option<String>,

@@ -169,7 +169,7 @@ impl Places<'_> {
 
     fn found(&mut self, problem: Problem, rule: Option<Rule>) -> Found {
         let located = if problem.field.is_empty() { None } else { self.located(&problem.file) };
-        let pointer = located.and_then(|located| located.pointer(&problem.field)).unwrap_or_default().to_owned();
+        let pointer = located.and_then(|located| located.pointer(&problem.field)).unwrap_or_default();
         Found::new(problem, rule, pointer)
     }
 }

@@ -2,6 +2,7 @@
 //! does.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use domain::api::documents::{Counts, Found, NewValidation, listed};
@@ -104,15 +105,26 @@ fn steps<T: Fn(Doing)>(tell: T, files: &Files) -> impl Fn(Examining) -> bool + u
 pub fn found_in(files: &Files, problems: Vec<Problem>, reported: Vec<Reported>) -> Vec<Found> {
     let problems = problems.into_iter().map(|problem| (problem, None));
     let reported = reported.into_iter().map(|reported| (reported.problem, Some(reported.rule)));
-    let mut found: Vec<Found> = problems.chain(reported).map(|(problem, rule)| placed(files, problem, rule)).collect();
+    let mut read = BTreeMap::new();
+    let found = problems.chain(reported).map(|(problem, rule)| placed(files, &mut read, problem, rule));
+    let mut found: Vec<Found> = found.collect();
     found.sort();
     found
 }
 
-fn placed(files: &Files, problem: Problem, rule: Option<Rule>) -> Found {
-    let text = files.get(&problem.file).filter(|_| !problem.field.is_empty());
-    let located = text.and_then(|text| document::value(&problem.file, text).ok());
-    let pointer = located.as_ref().and_then(|located| located.pointer(&problem.field)).unwrap_or_default().to_owned();
+/// `read`: the files so far, each read once however many problems it has.
+fn placed(
+    files: &Files,
+    read: &mut BTreeMap<String, Option<document::Located>>,
+    problem: Problem,
+    rule: Option<Rule>,
+) -> Found {
+    if problem.field.is_empty() {
+        return Found::new(problem, rule, String::new());
+    }
+    let locate = || files.get(&problem.file).and_then(|text| document::value(&problem.file, text).ok());
+    let located = read.entry(problem.file.clone()).or_insert_with(locate);
+    let pointer = located.as_ref().and_then(|located| located.pointer(&problem.field)).unwrap_or_default();
     Found::new(problem, rule, pointer)
 }
 

@@ -1,21 +1,37 @@
 //! What [operators and calls](super::source) of an author's source are compiled to. Starlark's own would repeat texts and
 //! lists to any length, write numbers with six digits, and know no dict but their own.
 
+use std::cmp::Ordering;
+
 use starlark::collections::SmallMap;
 use starlark::environment::GlobalsBuilder;
 use starlark::eval::Evaluator;
 use starlark::starlark_module;
-use starlark::values::tuple::UnpackTuple;
-use starlark::values::{Heap, Value};
+use starlark::values::dict::DictRef;
+use starlark::values::float::UnpackFloat;
+use starlark::values::list::ListRef;
+use starlark::values::structs::StructRef;
+use starlark::values::tuple::{TupleRef, UnpackTuple};
+use starlark::values::{Heap, UnpackValue, Value};
 
-use super::surroundings::{LONGEST, charge_text};
+use super::surroundings::{charge, charge_copied, charge_entries, charge_length, fits};
 use super::{broken, format, reference};
+use crate::limits::MOST_DIGITS;
 
 /// Operators, and the functions below that they become.
-pub const OPERATORS: [(&str, &str); 7] = [
+pub const OPERATORS: [(&str, &str); 16] = [
+    ("+", "add_within_bounds"),
+    ("-", "subtract_within_bounds"),
     ("*", MULTIPLY),
     ("%", PERCENT),
     ("|", UNITE),
+    ("&", "intersect_within_bounds"),
+    ("^", "differ_within_bounds"),
+    ("<<", SHIFT),
+    ("<", "is_less"),
+    ("<=", "is_at_most"),
+    (">", "is_greater"),
+    (">=", "is_at_least"),
     ("==", "are_equal"),
     ("!=", "are_unequal"),
     ("in", "is_within"),
@@ -24,34 +40,238 @@ pub const OPERATORS: [(&str, &str); 7] = [
 pub const MULTIPLY: &str = "multiply_within_bounds";
 pub const PERCENT: &str = "percent_within_bounds";
 pub const UNITE: &str = "unite_dicts";
-/// What `text.format(...)` becomes.
+/// Methods that multiply what they are given, and what `value.method(...)` becomes.
+pub const METHODS: [(&str, &str); 4] = [
+    ("format", FORMAT),
+    ("replace", "replace_within_bounds"),
+    ("join", "join_within_bounds"),
+    ("extend", "extend_within_bounds"),
+];
 pub const FORMAT: &str = "format_within_bounds";
 /// What stands around a dict that Starlark's own functions get.
 pub const PLAIN: &str = "plain_dict";
 /// What `|=` becomes.
 pub const UNITE_INTO: &str = "unite_into";
+/// What stands around the value of `+=`, `-=`, `&=` and `^=`.
+pub const ADDED: &str = "added_within_bounds";
+pub const SHIFT: &str = "shift_within_bounds";
+/// What stands around a value that a method of Starlark's goes through.
+pub const WEIGHED: &str = "weighed";
+/// What stands around a dict that is written out.
+pub const COUNTED: &str = "counted";
+/// What stands around a value that is looked for.
+pub const KEY: &str = "as_key";
+/// What a method becomes that is named and not called.
+pub const ATTRIBUTE: &str = "attribute_within_bounds";
 
 #[starlark_module]
 pub fn functions(builder: &mut GlobalsBuilder) {
+    /// `a + b`
+    fn add_within_bounds<'v>(
+        #[starlark(require = pos)] a: Value<'v>,
+        #[starlark(require = pos)] b: Value<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        // Most of all sums.
+        if a.unpack_i32().is_some() && b.unpack_i32().is_some() {
+            return a.add(b, eval.heap());
+        }
+        let length = length_of(a).unwrap_or(0) + length_of(b).unwrap_or(0);
+        fits("`+`", length)?;
+        if a.unpack_str().is_some() {
+            charge_copied(eval, length)?
+        } else {
+            charge_length(eval, length)?
+        }
+        number_within_bounds(a.add(b, eval.heap())?)
+    }
+
+    /// `a - b`
+    fn subtract_within_bounds<'v>(
+        #[starlark(require = pos)] a: Value<'v>,
+        #[starlark(require = pos)] b: Value<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        if a.unpack_i32().is_none() || b.unpack_i32().is_none() {
+            weigh(a, eval)?;
+        }
+        number_within_bounds(a.sub(b, eval.heap())?)
+    }
+
+    /// `a & b`
+    fn intersect_within_bounds<'v>(
+        #[starlark(require = pos)] a: Value<'v>,
+        #[starlark(require = pos)] b: Value<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        weigh(a, eval)?;
+        a.bit_and(b, eval.heap())
+    }
+
+    /// `a ^ b`
+    fn differ_within_bounds<'v>(
+        #[starlark(require = pos)] a: Value<'v>,
+        #[starlark(require = pos)] b: Value<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        weigh(a, eval)?;
+        weigh(b, eval)?;
+        a.bit_xor(b, eval.heap())
+    }
+
+    /// `a << b`
+    fn shift_within_bounds<'v>(
+        #[starlark(require = pos)] a: Value<'v>,
+        #[starlark(require = pos)] b: Value<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        charge(eval, 0)?;
+        number_within_bounds(a.left_shift(distance(b)?, eval.heap())?)
+    }
+
+    /// The value of `+=` and the like.
+    fn added_within_bounds<'v>(
+        #[starlark(require = pos)] value: Value<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        if value.unpack_i32().is_none() {
+            fits("`+=`", length_of(value).unwrap_or(0))?;
+            weigh(value, eval)?;
+        }
+        number_within_bounds(value)
+    }
+
+    /// A value, after it was counted that all of it is gone through.
+    fn weighed<'v>(
+        #[starlark(require = pos)] value: Value<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        weigh(value, eval)?;
+        Ok(value)
+    }
+
+    /// A value that is to be hashed or compared, after it was found to be of a size for that.
+    fn as_key<'v>(#[starlark(require = pos)] value: Value<'v>) -> starlark::Result<Value<'v>> {
+        reachable(value)?;
+        Ok(value)
+    }
+
+    /// `a < b`
+    fn is_less<'v>(
+        #[starlark(require = pos)] a: Value<'v>,
+        #[starlark(require = pos)] b: Value<'v>,
+    ) -> starlark::Result<bool> {
+        compare(a, b).map(Ordering::is_lt)
+    }
+
+    /// `a <= b`
+    fn is_at_most<'v>(
+        #[starlark(require = pos)] a: Value<'v>,
+        #[starlark(require = pos)] b: Value<'v>,
+    ) -> starlark::Result<bool> {
+        compare(a, b).map(Ordering::is_le)
+    }
+
+    /// `a > b`
+    fn is_greater<'v>(
+        #[starlark(require = pos)] a: Value<'v>,
+        #[starlark(require = pos)] b: Value<'v>,
+    ) -> starlark::Result<bool> {
+        compare(a, b).map(Ordering::is_gt)
+    }
+
+    /// `a >= b`
+    fn is_at_least<'v>(
+        #[starlark(require = pos)] a: Value<'v>,
+        #[starlark(require = pos)] b: Value<'v>,
+    ) -> starlark::Result<bool> {
+        compare(a, b).map(Ordering::is_ge)
+    }
+
+    /// A dict, after it was counted that it was made.
+    fn counted<'v>(
+        #[starlark(require = pos)] value: Value<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        charge_entries(eval, length_of(value).unwrap_or(0))?;
+        Ok(value)
+    }
+
+    /// `value.name`, of a method that is called with its value only.
+    fn attribute_within_bounds<'v>(
+        #[starlark(require = pos)] value: Value<'v>,
+        #[starlark(require = pos)] name: &str,
+        heap: Heap<'v>,
+    ) -> starlark::Result<Value<'v>> {
+        attribute(value, name, heap)?.ok_or_else(|| broken(format!("a {} has no `{name}`", value.get_type())))
+    }
+
+    fn replace_within_bounds<'v>(
+        #[starlark(require = pos)] text: Value<'v>,
+        #[starlark(args)] placed: UnpackTuple<Value<'v>>,
+        #[starlark(kwargs)] named: SmallMap<String, Value<'v>>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        let texts: Vec<&str> = placed.items.iter().take(2).filter_map(|value| value.unpack_str()).collect();
+        if let (Some(text), [old, new]) = (text.unpack_str(), &texts[..]) {
+            charge_copied(eval, text.len())?;
+            let found = if old.is_empty() { text.chars().count() + 1 } else { text.matches(*old).count() };
+            let most =
+                placed.items.get(2).and_then(|most| most.unpack_i32()).and_then(|most| usize::try_from(most).ok());
+            let times = found.min(most.unwrap_or(usize::MAX));
+            let length = text.len() + times.saturating_mul(new.len().saturating_sub(old.len()));
+            fits("`replace`", length)?;
+            charge_copied(eval, length)?;
+        }
+        call_method(text, "replace", &placed.items, &named, eval)
+    }
+
+    fn join_within_bounds<'v>(
+        #[starlark(require = pos)] text: Value<'v>,
+        #[starlark(args)] placed: UnpackTuple<Value<'v>>,
+        #[starlark(kwargs)] named: SmallMap<String, Value<'v>>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        if let (Some(between), [parts]) = (text.unpack_str(), &placed.items[..]) {
+            let mut length = 0_usize;
+            for (i, part) in parts.iterate(eval.heap())?.enumerate() {
+                length += part.unpack_str().map_or(1, str::len) + if i > 0 { between.len() } else { 0 };
+                fits("`join`", length)?;
+            }
+            charge_copied(eval, length)?;
+        }
+        call_method(text, "join", &placed.items, &named, eval)
+    }
+
+    fn extend_within_bounds<'v>(
+        #[starlark(require = pos)] list: Value<'v>,
+        #[starlark(args)] placed: UnpackTuple<Value<'v>>,
+        #[starlark(kwargs)] named: SmallMap<String, Value<'v>>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        if let (Some(length), [more]) = (ListRef::from_value(list).map(|list| list.len()), &placed.items[..]) {
+            let more = length_of(*more).unwrap_or(0);
+            fits("`extend`", length + more)?;
+            charge_length(eval, more)?;
+        }
+        call_method(list, "extend", &placed.items, &named, eval)
+    }
+
     /// `a * b`, unless it repeats something to a length that no tool needs.
     fn multiply_within_bounds<'v>(
         #[starlark(require = pos)] a: Value<'v>,
         #[starlark(require = pos)] b: Value<'v>,
-        heap: Heap<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<Value<'v>> {
-        // Asking a number for its length makes an error, which costs far more than multiplying.
-        let number = |value: Value<'v>| matches!(value.get_type(), "int" | "float");
         for (repeated, times) in [(a, b), (b, a)] {
-            if !number(repeated)
-                && let (Ok(length), Some(times)) = (repeated.length(), times.unpack_i32())
-            {
-                let length = usize::try_from(i64::from(length) * i64::from(times)).unwrap_or_default();
-                if length > LONGEST {
-                    return Err(broken(format!("`*` would make {length} items or bytes; {LONGEST} is the limit")));
-                }
+            if let (Some(length), Some(times)) = (length_of(repeated), times.unpack_i32()) {
+                let length = length.saturating_mul(usize::try_from(times).unwrap_or_default());
+                fits("`*`", length)?;
+                let is_text = repeated.unpack_str().is_some();
+                if is_text { charge_copied(eval, length)? } else { charge_length(eval, length)? }
             }
         }
-        a.mul(b, heap)
+        number_within_bounds(a.mul(b, eval.heap())?)
     }
 
     /// `a % b`: the rest of a division, or a text with places for values.
@@ -64,7 +284,7 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         match a.unpack_str() {
             Some(text) => {
                 let text = format::percent(text, b, heap).map_err(broken)?;
-                charge_text(eval, &text)?;
+                charge_length(eval, text.len())?;
                 Ok(heap.alloc_str(&text).to_value())
             }
             None => a.percent(b, heap),
@@ -80,25 +300,23 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         let heap = eval.heap();
         if let Some(text) = text.unpack_str() {
             let text = format::format(text, &placed.items, &named, heap).map_err(broken)?;
-            charge_text(eval, &text)?;
+            charge_length(eval, text.len())?;
             return Ok(heap.alloc_str(&text).to_value());
         }
-        // An author's own `format`, in a struct.
-        let own = text.get_attr("format", heap)?;
-        let own = own.ok_or_else(|| broken(format!("a {} has no `format`", text.get_type())))?;
-        let named: Vec<(&str, Value<'v>)> = named.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-        eval.eval_function(own, &placed.items, &named)
+        call_method(text, "format", &placed.items, &named, eval)
     }
 
     /// `a | b`
     fn unite_dicts<'v>(
         #[starlark(require = pos)] a: Value<'v>,
         #[starlark(require = pos)] b: Value<'v>,
-        heap: Heap<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<Value<'v>> {
         if a.get_type() == "dict" && b.get_type() != "dict" {
             return Err(broken(format!("`|` unites two dicts, and a {} is none", b.get_type())));
         }
+        charge_entries(eval, length_of(a).unwrap_or(0) + length_of(b).unwrap_or(0))?;
+        let heap = eval.heap();
         a.bit_or(reference::plain(b, heap)?, heap)
     }
 
@@ -109,7 +327,9 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<Value<'v>> {
         let heap = eval.heap();
+        charge_entries(eval, length_of(b).unwrap_or(0))?;
         if a.get_type() != "dict" {
+            weigh(a, eval)?;
             return a.bit_or(b, heap);
         }
         if b.get_type() != "dict" {
@@ -121,39 +341,180 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         Ok(a)
     }
 
-    fn plain_dict<'v>(#[starlark(require = pos)] value: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
-        reference::plain(value, heap)
+    fn plain_dict<'v>(
+        #[starlark(require = pos)] value: Value<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        charge_entries(eval, length_of(value).unwrap_or(0))?;
+        all_reachable(value)?;
+        reference::plain(value, eval.heap())
     }
 
     fn are_equal<'v>(
         #[starlark(require = pos)] a: Value<'v>,
         #[starlark(require = pos)] b: Value<'v>,
-        heap: Heap<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<bool> {
-        reference::equal(a, b, heap)
+        equal(a, b, eval)
     }
 
     fn are_unequal<'v>(
         #[starlark(require = pos)] a: Value<'v>,
         #[starlark(require = pos)] b: Value<'v>,
-        heap: Heap<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<bool> {
-        reference::equal(a, b, heap).map(|equal| !equal)
+        equal(a, b, eval).map(|equal| !equal)
     }
 
     fn is_within<'v>(
         #[starlark(require = pos)] value: Value<'v>,
         #[starlark(require = pos)] container: Value<'v>,
-        heap: Heap<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<bool> {
-        reference::contains(container, value, heap)
+        contains(container, value, eval)
     }
 
     fn is_not_within<'v>(
         #[starlark(require = pos)] value: Value<'v>,
         #[starlark(require = pos)] container: Value<'v>,
-        heap: Heap<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<bool> {
-        reference::contains(container, value, heap).map(|within| !within)
+        contains(container, value, eval).map(|within| !within)
     }
+}
+
+/// How many items or bytes a text, list, tuple, dict or set has.
+pub fn length_of(value: Value<'_>) -> Option<usize> {
+    if let Some(text) = value.unpack_str() {
+        return Some(text.len());
+    }
+    // Asking a number for its length makes an error, which costs far more than to look at its type.
+    let has_length = matches!(value.get_type(), "list" | "tuple" | "dict" | "set");
+    has_length.then(|| value.length().ok()).flatten().and_then(|length| usize::try_from(length).ok())
+}
+
+/// Values that one may hold which is hashed or compared, and levels of them. Starlark would go through all of them, as often
+/// as they stand there, and call itself for each level.
+const MOST_REACHED: usize = 10_000;
+const MOST_LEVELS: usize = 48;
+
+/// # Errors
+/// It holds too much to be hashed or compared.
+pub fn reachable(value: Value<'_>) -> starlark::Result<()> {
+    // Most keys.
+    if value.unpack_str().is_some() || value.unpack_i32().is_some() {
+        return Ok(());
+    }
+    let mut left = MOST_REACHED;
+    let fits = reach(value, MOST_LEVELS, &mut left);
+    let message = || {
+        format!(
+            "a value is looked for that holds more than {MOST_REACHED} others, or nests deeper than {MOST_LEVELS} levels"
+        )
+    };
+    if fits { Ok(()) } else { Err(broken(message())) }
+}
+
+/// The same for each item of a list or tuple.
+///
+/// # Errors
+/// See [`reachable`].
+pub fn all_reachable(value: Value<'_>) -> starlark::Result<()> {
+    let items = ListRef::from_value(value).map(ListRef::content);
+    let items = items.or_else(|| TupleRef::from_value(value).map(TupleRef::content));
+    items.into_iter().flatten().try_for_each(|item| reachable(*item))
+}
+
+fn reach(value: Value<'_>, levels: usize, left: &mut usize) -> bool {
+    let Some(fewer) = left.checked_sub(1) else { return false };
+    *left = fewer;
+    let mut inner = |value: Value<'_>| levels > 0 && reach(value, levels - 1, left);
+    if let Some(tuple) = TupleRef::from_value(value) {
+        tuple.iter().all(&mut inner)
+    } else if let Some(list) = ListRef::from_value(value) {
+        list.iter().all(&mut inner)
+    } else if let Some(fields) = StructRef::from_value(value) {
+        fields.iter().all(|(_, value)| inner(value))
+    } else if let Some(dict) = DictRef::from_value(value) {
+        dict.iter().all(|(_, value)| inner(value))
+    } else {
+        true
+    }
+}
+
+/// # Errors
+/// They cannot be compared, or hold too much.
+pub fn compare<'v>(a: Value<'v>, b: Value<'v>) -> starlark::Result<Ordering> {
+    reachable(a)?;
+    reachable(b)?;
+    a.compare(b)
+}
+
+/// Counts that a value is gone through, or copied.
+pub fn weigh(value: Value<'_>, eval: &mut Evaluator<'_, '_, '_>) -> starlark::Result<()> {
+    let length = length_of(value).unwrap_or(0);
+    match value.get_type() {
+        "string" => charge_copied(eval, length),
+        "set" => charge_entries(eval, length),
+        _ => charge_length(eval, length),
+    }
+}
+
+/// An integer that is no larger than a float, and anything else as it is.
+pub fn number_within_bounds(value: Value<'_>) -> starlark::Result<Value<'_>> {
+    let is_large = value.unpack_i32().is_none()
+        && value.get_type() == "int"
+        && !UnpackFloat::unpack_value_opt(value).is_some_and(|number| number.0.is_finite());
+    if is_large { Err(broken(format!("the number has more than {MOST_DIGITS} digits"))) } else { Ok(value) }
+}
+
+/// How far `<<` may shift: to a number of a hundred digits at most.
+fn distance(value: Value<'_>) -> starlark::Result<Value<'_>> {
+    const FARTHEST: i32 = 1_000;
+    let is_far = value.get_type() == "int" && !value.unpack_i32().is_some_and(|by| by <= FARTHEST);
+    if is_far { Err(broken(format!("`<<` shifts by {FARTHEST} at most"))) } else { Ok(value) }
+}
+
+/// A method of an author's struct, or any other attribute. `None`: there is none.
+///
+/// # Errors
+/// It is one of Starlark's methods, whose value would no longer be looked at when it is called.
+pub fn attribute<'v>(value: Value<'v>, name: &str, heap: Heap<'v>) -> starlark::Result<Option<Value<'v>>> {
+    if matches!(value.get_type(), "string" | "list" | "tuple" | "dict" | "set") {
+        return Err(broken(format!("`{name}` of a {} must be called where it is named", value.get_type())));
+    }
+    value.get_attr(name, heap)
+}
+
+fn call_method<'v>(
+    value: Value<'v>,
+    name: &str,
+    placed: &[Value<'v>],
+    named: &SmallMap<String, Value<'v>>,
+    eval: &mut Evaluator<'v, '_, '_>,
+) -> starlark::Result<Value<'v>> {
+    let method = value.get_attr(name, eval.heap())?;
+    let method = method.ok_or_else(|| broken(format!("a {} has no `{name}`", value.get_type())))?;
+    let named: Vec<(&str, Value<'v>)> = named.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    eval.eval_function(method, placed, &named)
+}
+
+fn equal<'v>(a: Value<'v>, b: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<bool> {
+    let (equal, compared) = reference::equal(a, b, eval.heap())?;
+    // Mostly texts and numbers, which cost nothing worth counting.
+    if compared > 0 {
+        charge_length(eval, compared)?;
+    }
+    Ok(equal)
+}
+
+fn contains<'v>(container: Value<'v>, value: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<bool> {
+    if matches!(container.get_type(), "dict" | "set") {
+        reachable(value)?;
+    }
+    let (within, compared) = reference::contains(container, value, eval.heap())?;
+    if compared > 0 {
+        charge_length(eval, compared)?;
+    }
+    Ok(within)
 }

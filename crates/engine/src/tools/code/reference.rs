@@ -133,9 +133,9 @@ pub fn alloc<'v>(node: &Node, heap: Heap<'v>) -> Value<'v> {
 /// # Errors
 /// It put something into the world that is no JSON.
 pub fn changes(world: Value<'_>, before: &Node) -> Result<Patch, String> {
-    let mut patch = Patch::new();
-    difference::diff(before, world, "", MAX_DEPTH, &mut patch)?;
-    Ok(patch)
+    let mut made = difference::Made::default();
+    difference::diff(before, world, "", MAX_DEPTH, &mut made)?;
+    Ok(made.patch)
 }
 
 impl<'v> Collection<'v> {
@@ -265,7 +265,7 @@ impl<'v> Collection<'v> {
         entries
     }
 
-    fn changes(&self, at: &str, levels: usize, patch: &mut Patch) -> Result<(), String> {
+    fn changes(&self, at: &str, levels: usize, made: &mut difference::Made) -> Result<(), String> {
         let mut touched: Vec<(Key, Slot<'v>)> =
             self.touched.borrow().slots.iter().map(|(key, slot)| (key.clone(), *slot)).collect();
         // What is gone comes first, as everywhere where patches are made.
@@ -275,13 +275,13 @@ impl<'v> Collection<'v> {
         });
         for (Key(key), slot) in touched {
             match (self.before.get(&key), slot.value()) {
-                (Some(_), None) => patch.push(PatchOp::Remove { path: join(at, &key) }),
+                (Some(_), None) => made.patch.push(PatchOp::Remove { path: join(at, &key) }),
                 (None, None) => {}
                 (None, Some(value)) => {
-                    let value = node(value, levels - 1)?.to_json();
-                    patch.push(PatchOp::Add { path: join(at, &key), value });
+                    let value = made.node(value, levels - 1)?.to_json();
+                    made.patch.push(PatchOp::Add { path: join(at, &key), value });
                 }
-                (Some(before), Some(value)) => difference::diff_at(before, value, at, &key, levels - 1, patch)?,
+                (Some(before), Some(value)) => difference::diff_at(before, value, at, &key, levels - 1, made)?,
             }
         }
         Ok(())

@@ -10,20 +10,71 @@ use starlark_syntax::codemap::CodeMap;
 use starlark_syntax::lexer::{Lexer, Token};
 use starlark_syntax::syntax::ast::{AstStmt, StmtP};
 
-use super::broken;
-use super::operators::{FORMAT, MULTIPLY, OPERATORS, PERCENT, PLAIN, UNITE_INTO};
+use super::errors::Fault;
+use super::nesting;
+use super::operators::{
+    ADDED, ATTRIBUTE, COUNTED, FORMAT, KEY, METHODS, MULTIPLY, OPERATORS, PERCENT, PLAIN, SHIFT, UNITE_INTO, WEIGHED,
+};
+
+/// Methods of texts, lists, dicts and sets that go through all of them, or copy them.
+const WALKING: [&str; 33] = [
+    "capitalize",
+    "clear",
+    "codepoints",
+    "count",
+    "difference",
+    "elems",
+    "endswith",
+    "find",
+    "index",
+    "insert",
+    "intersection",
+    "issubset",
+    "issuperset",
+    "items",
+    "keys",
+    "lower",
+    "lstrip",
+    "partition",
+    "pop",
+    "popitem",
+    "remove",
+    "removeprefix",
+    "removesuffix",
+    "rfind",
+    "rindex",
+    "rpartition",
+    "rsplit",
+    "rstrip",
+    "split",
+    "splitlines",
+    "strip",
+    "title",
+    "values",
+];
+/// Further ones, of sets and texts.
+const WALKING_TOO: [&str; 4] = ["symmetric_difference", "union", "update", "upper"];
+
+/// Methods whose first argument is hashed, or compared with what is there.
+const KEYED: [&str; 8] = ["add", "count", "discard", "get", "index", "pop", "remove", "setdefault"];
+/// Methods that take in all of their first argument.
+const UNITING: [&str; 7] =
+    ["difference", "intersection", "issubset", "issuperset", "symmetric_difference", "union", "update"];
 
 /// # Errors
-/// Syntax errors.
-pub fn parse(file: &str, text: String) -> starlark::Result<AstModule> {
+/// It is longer than `most` bytes, nests too deep, or is no Starlark.
+pub fn parse(file: &str, text: String, most: usize) -> Result<AstModule, Fault> {
+    if text.len() > most {
+        let message = format!("is {} bytes long; at most {most} are read", text.len());
+        return Err(Fault { line: None, message });
+    }
     let rewritten = match Rewriting::of(file, &text) {
         Ok(rewriting) => rewriting.done(),
         // The parser says why.
         Err(Unread::NoStarlark) => text,
-        // The parser would take as many frames of the stack.
-        Err(Unread::TooDeep) => return Err(broken(format!("brackets nest deeper than {MAX_DEPTH} levels"))),
+        Err(Unread::TooMuch(fault)) => return Err(fault),
     };
-    let mut ast = AstModule::parse(file, rewritten, &dialect())?;
+    let mut ast = AstModule::parse(file, rewritten, &dialect()).map_err(|e| Fault::of(&e))?;
     let operators = OPERATORS.map(|(operator, function)| (operator.to_owned(), function.to_owned()));
     ast.replace_binary_operators(&operators.into());
     Ok(ast)
@@ -66,13 +117,18 @@ fn returns(statement: &AstStmt) -> bool {
     found
 }
 
-/// Brackets within each other.
-const MAX_DEPTH: usize = 100;
-
 /// Why a text is not changed.
 enum Unread {
     NoStarlark,
-    TooDeep,
+    TooMuch(Fault),
+}
+
+/// A change of the text.
+struct Edit {
+    range: Range<usize>,
+    new: String,
+    /// Where what begins here ends; nothing for what is no beginning.
+    until: usize,
 }
 
 struct Rewriting<'a> {
@@ -81,41 +137,66 @@ struct Rewriting<'a> {
     brackets: Brackets,
     /// For each token that ends a value the one with which the value begins.
     starts: Vec<usize>,
-    edits: Vec<(Range<usize>, String)>,
+    edits: Vec<Edit>,
+    /// Tokens that are no code: the layout of a value in an f-string.
+    is_layout: Vec<bool>,
 }
 
 impl<'a> Rewriting<'a> {
     fn of(file: &str, text: &'a str) -> Result<Self, Unread> {
         let codemap = CodeMap::new(file.to_owned(), text.to_owned());
-        let mut tokens = Vec::new();
+        let (mut tokens, mut is_starlark) = (Vec::new(), true);
         for token in Lexer::new(text, &dialect(), codemap) {
-            let (start, token, end) = token.map_err(|_| Unread::NoStarlark)?;
-            if !matches!(token, Token::Comment(_)) {
-                tokens.push((token, start..end));
+            match token {
+                Ok((_, Token::Comment(_), _)) => {}
+                Ok((start, token, end)) => tokens.push((token, start..end)),
+                Err(_) => {
+                    is_starlark = false;
+                    break;
+                }
             }
+        }
+        // The parser reads what comes before a mistake, too.
+        if let Some(fault) = nesting::fault(text, &tokens) {
+            return Err(Unread::TooMuch(fault));
+        }
+        if !is_starlark {
+            return Err(Unread::NoStarlark);
         }
         let brackets = Brackets::of(&tokens)?;
         let starts = starts(&tokens, &brackets.partner);
-        Ok(Self { text, tokens, brackets, starts, edits: Vec::new() })
+        let is_layout = vec![false; tokens.len()];
+        Ok(Self { text, tokens, brackets, starts, edits: Vec::new(), is_layout })
     }
 
     fn done(mut self) -> String {
         for i in 0..self.tokens.len() {
             match &self.tokens[i].0 {
+                _ if self.is_layout[i] => {}
                 Token::Dot => self.method(i),
+                Token::OpeningSquare => self.slice(i),
+                Token::OpeningCurly => self.dict(i),
                 Token::StarStar => self.named_arguments(i),
                 Token::FStringStart(_) => self.f_string(i),
                 Token::StarEqual => self.assignment(i, MULTIPLY),
                 Token::PercentEqual => self.assignment(i, PERCENT),
                 Token::PipeEqual => self.assignment(i, UNITE_INTO),
+                Token::PlusEqual | Token::MinusEqual | Token::AmpersandEqual | Token::CaretEqual => {
+                    self.assigned(i, ADDED);
+                }
+                Token::LessLessEqual => self.assignment(i, SHIFT),
                 _ => {}
             }
         }
-        // What is put in at a place stands before what is replaced there.
-        self.edits.sort_by_key(|(range, _)| (range.start, range.end));
+        // What ends at a place stands before what begins there, and what is around others before them; what is put in
+        // stands before what is replaced there.
+        self.edits.sort_by_key(|edit| {
+            let begins = edit.until > 0;
+            (edit.range.start, !edit.range.is_empty(), begins, std::cmp::Reverse(edit.until))
+        });
         let (mut out, mut at) = (String::with_capacity(self.text.len()), 0);
-        for (range, new) in self.edits {
-            out.push_str(&self.text[at..range.start]);
+        for Edit { range, new, .. } in self.edits {
+            out.push_str(self.text.get(at..range.start).unwrap_or_default());
             out.push_str(&new);
             at = range.end;
         }
@@ -126,33 +207,127 @@ impl<'a> Rewriting<'a> {
         self.tokens.get(i).map(|(token, _)| token)
     }
 
+    /// What ends here.
     fn insert(&mut self, at: usize, new: impl Into<String>) {
-        self.edits.push((at..at, new.into()));
+        self.edits.push(Edit { range: at..at, new: new.into(), until: 0 });
+    }
+
+    /// What begins before a token, and ends before or after another one.
+    fn begin(&mut self, token: usize, new: impl Into<String>, until: usize) {
+        let at = self.tokens[token].1.start;
+        self.edits.push(Edit { range: at..at, new: new.into(), until });
     }
 
     /// Replaces a part of the text and keeps its lines.
     fn replace(&mut self, range: Range<usize>, new: &str) {
         let lines = "\n".repeat(self.text[range.clone()].matches('\n').count());
-        self.edits.push((range, format!("{new}{lines}")));
+        self.edits.push(Edit { range, new: format!("{new}{lines}"), until: 0 });
     }
 
-    /// `text.format(...)` and `dict.update(other)`, from the point on.
+    /// `text.format(...)` and other methods, from the point on.
     fn method(&mut self, dot: usize) {
-        let (Some(Token::Identifier(name)), Some(Token::OpeningRound)) = (self.token(dot + 1), self.token(dot + 2))
-        else {
-            return;
-        };
-        let (name, open) = (name.clone(), dot + 2);
-        if name == "format" && dot > 0 {
-            let start = self.tokens[self.starts[dot - 1]].1.start;
-            self.insert(start, format!("{FORMAT}("));
-            self.replace(self.tokens[dot].1.start..self.tokens[open].1.end, ", ");
-        } else if name == "update" {
+        let Some(Token::Identifier(name)) = self.token(dot + 1) else { return };
+        let Some(first) = dot.checked_sub(1).map(|before| self.starts[before]) else { return };
+        let (name, at, open) = (name.clone(), self.tokens[dot].1.start, dot + 2);
+        let function = METHODS.iter().find(|(method, _)| *method == name).map(|(_, function)| *function);
+        let walks = WALKING.contains(&&*name) || WALKING_TOO.contains(&&*name);
+        if self.token(open) != Some(&Token::OpeningRound) {
+            // The method itself, which might be called anywhere.
+            if function.is_some() || walks || KEYED.contains(&&*name) {
+                let after = self.tokens[dot + 1].1.end;
+                self.begin(first, format!("{ATTRIBUTE}("), after);
+                self.replace(at..after, &format!(", \"{name}\")"));
+            }
+        } else if let Some(function) = function {
+            let after = self.tokens[self.brackets.partner[open]].1.end;
+            self.begin(first, format!("{function}("), after);
+            self.replace(at..self.tokens[open].1.end, ", ");
+        } else {
+            if walks {
+                self.begin(first, format!("{WEIGHED}("), at);
+                self.insert(at, ")");
+            }
             let placed =
                 !matches!(self.token(open + 1), Some(Token::ClosingRound | Token::Star | Token::StarStar) | None);
             if placed && self.token(open + 2) != Some(&Token::Equal) {
-                self.around(open + 1);
+                if UNITING.contains(&&*name) {
+                    self.around(open + 1, PLAIN);
+                } else if KEYED.contains(&&*name) && !self.is_literal(open + 1, self.end_of_item(open + 1)) {
+                    self.around(open + 1, KEY);
+                }
             }
+        }
+    }
+
+    /// Whether there is nothing but a text or an integer.
+    fn is_literal(&self, from: usize, to: usize) -> bool {
+        to == from + 1 && matches!(self.token(from), Some(Token::String(_) | Token::Int(_)))
+    }
+
+    /// `x[1:2]` copies what it takes, and `x[1]` looks for a key.
+    fn slice(&mut self, open: usize) {
+        let Some(before) = open.checked_sub(1).filter(|before| ends_value(&self.tokens[*before].0)) else { return };
+        let close = self.brackets.partner[open];
+        let (mut i, mut is_slice, mut is_list) = (open + 1, false, false);
+        while i < close {
+            is_slice |= self.tokens[i].0 == Token::Colon;
+            is_list |= self.tokens[i].0 == Token::Comma;
+            i = if is_opening(&self.tokens[i].0) { self.brackets.partner[i] + 1 } else { i + 1 };
+        }
+        if is_slice {
+            let at = self.tokens[before].1.end;
+            self.begin(self.starts[before], format!("{WEIGHED}("), at);
+            self.insert(at, ")");
+        } else if close > open + 1 && !is_list && !self.is_literal(open + 1, close) {
+            let end = self.tokens[close].1.start;
+            self.begin(open + 1, format!("{KEY}("), end);
+            self.insert(end, ")");
+        }
+    }
+
+    /// `{...}` with something in it.
+    fn dict(&mut self, open: usize) {
+        let close = self.brackets.partner[open];
+        if close > open + 1 {
+            let after = self.tokens[close].1.end;
+            self.begin(open, format!("{COUNTED}("), after);
+            self.insert(after, ")");
+            self.keys(open, close);
+        }
+    }
+
+    /// The keys of a dict that is written out.
+    fn keys(&mut self, open: usize, close: usize) {
+        let mut from = open + 1;
+        while from < close {
+            let (mut i, mut colon) = (from, None);
+            while i < close && self.tokens[i].0 != Token::Comma {
+                match &self.tokens[i].0 {
+                    Token::Colon if colon.is_none() => colon = Some(i),
+                    // Its parameters have commas of their own.
+                    Token::Lambda => {
+                        while i < close && self.tokens[i].0 != Token::Colon {
+                            let is_open = is_opening(&self.tokens[i].0);
+                            i = if is_open { self.brackets.partner[i] + 1 } else { i + 1 };
+                        }
+                    }
+                    // What follows are no further entries.
+                    Token::For => return self.key(from, colon),
+                    token if is_opening(token) => i = self.brackets.partner[i],
+                    _ => {}
+                }
+                i += 1;
+            }
+            self.key(from, colon);
+            from = i + 1;
+        }
+    }
+
+    fn key(&mut self, from: usize, colon: Option<usize>) {
+        if let Some(colon) = colon.filter(|colon| *colon > from && !self.is_literal(from, *colon)) {
+            let end = self.tokens[colon].1.start;
+            self.begin(from, format!("{KEY}("), end);
+            self.insert(end, ")");
         }
     }
 
@@ -162,18 +337,40 @@ impl<'a> Rewriting<'a> {
         // The last parameter of a lambda stands before its colon.
         let of_lambda = self.token(stars + 2) == Some(&Token::Colon);
         if open > 0 && ends_value(&self.tokens[open - 1].0) && !self.is_definition(open) && !of_lambda {
-            self.around(stars + 1);
+            self.around(stars + 1, PLAIN);
         }
     }
 
-    /// Puts an argument, from a token on, into the function that makes a plain dict of it.
-    fn around(&mut self, from: usize) {
+    /// Puts an argument, from a token on, into a function.
+    fn around(&mut self, from: usize, function: &str) {
         let end = self.end_of_item(from);
-        if let (Some((_, first)), Some((_, after))) = (self.tokens.get(from), self.tokens.get(end)) {
-            let (start, end) = (first.start, after.start);
-            self.insert(start, format!("{PLAIN}("));
+        if let (true, Some((_, after))) = (from < self.tokens.len(), self.tokens.get(end)) {
+            let end = after.start;
+            self.begin(from, format!("{function}("), end);
             self.insert(end, ")");
         }
+    }
+
+    /// `target op= value`: the value is put into a function.
+    fn assigned(&mut self, operator: usize, function: &str) {
+        let end = self.end_of_value(operator + 1);
+        let is_small = matches!(self.token(operator + 1), Some(Token::Int(_) | Token::Float(_))) && end == operator + 2;
+        if !is_small && end > operator + 1 {
+            let until = self.tokens[end - 1].1.end;
+            // Several values with commas are one.
+            self.begin(operator + 1, format!("{function}(("), until);
+            self.insert(until, "))");
+        }
+    }
+
+    /// The token after the value of an assignment.
+    fn end_of_value(&self, from: usize) -> usize {
+        let mut end = from;
+        let goes_on = |token: &Token| !matches!(token, Token::Newline | Token::Semicolon) && !is_assignment(token);
+        while self.token(end).is_some_and(goes_on) {
+            end = if is_opening(&self.tokens[end].0) { self.brackets.partner[end] + 1 } else { end + 1 };
+        }
+        end
     }
 
     /// `target op= value`
@@ -185,12 +382,10 @@ impl<'a> Rewriting<'a> {
         }
         let (target, range) = (self.tokens[first].1.start, self.tokens[operator].1.clone());
         let target = self.text[target..range.start].trim().replace('\n', " ");
-        let mut last = operator + 1;
-        let goes_on = |token: &Token| !matches!(token, Token::Newline | Token::Semicolon) && !is_assignment(token);
-        while self.token(last).is_some_and(goes_on) {
-            last = if is_opening(&self.tokens[last].0) { self.brackets.partner[last] + 1 } else { last + 1 };
-        }
-        let end = self.tokens.get(last - 1).map_or(self.text.len(), |(_, range)| range.end);
+        // What is read of it is looked up as anywhere else. It holds no assignment itself.
+        let target = Rewriting::of("", &target).map_or_else(|_| target.clone(), Rewriting::done);
+        let end = self.end_of_value(operator + 1);
+        let end = self.tokens.get(end - 1).map_or(self.text.len(), |(_, range)| range.end);
         self.replace(range, &format!("= {function}({target}, "));
         self.insert(end, ")");
     }
@@ -212,6 +407,8 @@ impl<'a> Rewriting<'a> {
                 Token::FStringExprStart => {
                     let close = self.brackets.partner[i];
                     let (value_end, layout) = self.value_in_f_string(i, close);
+                    let after = self.tokens.partition_point(|(_, range)| range.start < value_end);
+                    self.is_layout[after.max(i)..close].fill(true);
                     format.push_str(&format!("{{{layout}}}"));
                     values.push(self.tokens[i].1.end..value_end);
                     i = close;
@@ -277,9 +474,6 @@ impl Brackets {
             enclosing.push(open.last().copied());
             if is_opening(token) {
                 open.push(i);
-                if open.len() > MAX_DEPTH {
-                    return Err(Unread::TooDeep);
-                }
             } else if is_closing(token) {
                 let start = open.pop().ok_or(Unread::NoStarlark)?;
                 (partner[start], partner[i]) = (i, start);
@@ -310,10 +504,20 @@ fn ends_value(token: &Token) -> bool {
 }
 
 const fn is_assignment(token: &Token) -> bool {
-    matches!(token, Token::StarEqual | Token::PercentEqual | Token::PipeEqual)
+    matches!(
+        token,
+        Token::StarEqual
+            | Token::PercentEqual
+            | Token::PipeEqual
+            | Token::PlusEqual
+            | Token::MinusEqual
+            | Token::AmpersandEqual
+            | Token::CaretEqual
+            | Token::LessLessEqual
+    )
 }
 
-const fn is_opening(token: &Token) -> bool {
+pub const fn is_opening(token: &Token) -> bool {
     matches!(
         token,
         Token::OpeningRound
@@ -324,7 +528,7 @@ const fn is_opening(token: &Token) -> bool {
     )
 }
 
-const fn is_closing(token: &Token) -> bool {
+pub const fn is_closing(token: &Token) -> bool {
     matches!(
         token,
         Token::ClosingRound | Token::ClosingSquare | Token::ClosingCurly | Token::FStringEnd | Token::FStringExprEnd
@@ -349,17 +553,17 @@ mod tests {
     #[test]
     fn calls_and_operators_become_functions() {
         assert_snapshot!(rewritten("x = '{} {}'.format(a, b)"), @"x = format_within_bounds('{} {}', a, b)");
-        assert_snapshot!(rewritten("x = ('a' + b[1]).strip().format(f(c)(d).format(1), *e, **g)"), @"x = format_within_bounds(('a' + b[1]).strip(), format_within_bounds(f(c)(d), 1), *e, **plain_dict(g))");
-        assert_snapshot!(rewritten("y = z.format() if a.b['c'].format else [1].format(\n  x,\n)"), @"
-        y = format_within_bounds(z, ) if a.b['c'].format else format_within_bounds([1], 
+        assert_snapshot!(rewritten("x = ('a' + b[1]).strip().format(f(c)(d).format(1), *e, **g)"), @"x = format_within_bounds(weighed(('a' + b[1])).strip(), format_within_bounds(f(c)(d), 1), *e, **plain_dict(g))");
+        assert_snapshot!(rewritten("y = z.format() if a.b['c'].format else [1].format(\n  x,\n)"), @r#"
+        y = format_within_bounds(z, ) if attribute_within_bounds(a.b['c'], "format") else format_within_bounds([1], 
           x,
         )
-        ");
+        "#);
         assert_snapshot!(rewritten("d.update(e[1], f = 2)\nd.update(f = 2)\nd.update()\nd.update({'a': g(1, 2)})"), @"
-        d.update(plain_dict(e[1]), f = 2)
-        d.update(f = 2)
-        d.update()
-        d.update(plain_dict({'a': g(1, 2)}))
+        weighed(d).update(plain_dict(e[1]), f = 2)
+        weighed(d).update(f = 2)
+        weighed(d).update()
+        weighed(d).update(plain_dict(counted({'a': g(1, 2)})))
         ");
         assert_snapshot!(rewritten("def f(a, **k):\n  return g(lambda **l: l, 1, **k)"), @"
         def f(a, **k):
@@ -367,8 +571,8 @@ mod tests {
         ");
         assert_snapshot!(rewritten("def f(a):\n  if a: a[g(\n1)] *= 2 + 3; b |= c\n  x.y %= 3 # no\n  return a"), @"
         def f(a):
-          if a: a[g(
-        1)] = multiply_within_bounds(a[g( 1)],  2 + 3); b = unite_into(b,  c)
+          if a: a[as_key(g(
+        1))] = multiply_within_bounds(a[as_key(g( 1))],  2 + 3); b = unite_into(b,  c)
           x.y = percent_within_bounds(x.y,  3) # no
           return a
         ");
@@ -377,7 +581,7 @@ mod tests {
     #[test]
     fn f_strings_become_calls() {
         assert_snapshot!(rewritten("x = f'{a} is {b[\"c\"]!r}'"), @r#"x = format_within_bounds("{} is {!r}", (a), (b["c"]))"#);
-        assert_snapshot!(rewritten("x = f'{{}} {sum([1, 2]):.2f}{d[1:2]:>10}'"), @r#"x = format_within_bounds("{{}} {:.2f}{:>10}", (sum([1, 2])), (d[1:2]))"#);
+        assert_snapshot!(rewritten("x = f'{{}} {sum([1, 2]):.2f}{d[1:2]:>10}'"), @r#"x = format_within_bounds("{{}} {:.2f}{:>10}", (sum([1, 2])), (weighed(d)[1:2]))"#);
         assert_snapshot!(rewritten("x = f'none'\ny = f\"\"\"a\n{b}\nc \\\" d\n\"\"\".format(1)"), @r#"
         x = format_within_bounds("none")
         y = format_within_bounds(format_within_bounds("a\n{}\nc \" d\n", (
@@ -386,6 +590,21 @@ mod tests {
         , 1)
         "#);
         assert_snapshot!(rewritten("x = f'{f\"{a}\".format(b)} {g(**h)}'"), @r#"x = format_within_bounds("{} {}", (format_within_bounds(format_within_bounds("{}", (a)), b)), (g(**plain_dict(h))))"#);
+    }
+
+    #[test]
+    fn what_goes_through_a_value_is_counted() {
+        assert_snapshot!(rewritten("x += y[1]; x += 1\nx -= 2, y.keys()\nx <<= {1: 2}.pop(1)"), @"
+        x += added_within_bounds((y[1])); x += 1
+        x -= added_within_bounds((2, weighed(y).keys()))
+        x = shift_within_bounds(x,  counted(weighed({1: 2})).pop(1))
+        ");
+        assert_snapshot!(rewritten("x[a][1]['b'] = {a: {1: b}, 'c': lambda d, e: {f(d): e}, (g, h): 1}\ny = {k: v for k, v in x.get(z, 1).items()}"), @"
+        x[as_key(a)][1]['b'] = counted({as_key(a): counted({1: b}), 'c': lambda d, e: counted({as_key(f(d)): e}), as_key((g, h)): 1})
+        y = counted({as_key(k): v for k, v in weighed(x.get(as_key(z), 1)).items()})
+        ");
+        assert_snapshot!(rewritten("x = a.b.keys()[1:][0].replace('a', c.upper()).join(d).extend(e)"), @"x = extend_within_bounds(join_within_bounds(replace_within_bounds(weighed(weighed(a.b).keys())[1:][0], 'a', weighed(c).upper()), d), e)");
+        assert_snapshot!(rewritten("f = [a.upper, b .join, c.get, {}, a[b[1:2]], f'{a:+=8}{b.c:*=2}']"), @r#"f = [attribute_within_bounds(a, "upper"), attribute_within_bounds(b , "join"), attribute_within_bounds(c, "get"), {}, a[as_key(weighed(b)[1:2])], format_within_bounds("{:+=8}{:*=2}", (a), (b.c))]"#);
     }
 
     #[test]

@@ -266,7 +266,7 @@ fn what_is_used_up_is_said_with_its_place() {
     use insta::assert_snapshot;
     let text = |body: &str| answer(&format!("  {body}"), 1);
     assert_snapshot!(text("for i in range(1000000):\n    for j in range(1000):\n      pass"), @"tools.star:1, in tool: the call took more than 1,000,000 steps; each call of a function and each round of a loop is one");
-    assert_snapshot!(text("f = lambda g, n: g(g, n + 1)\n  return f(f, 0)"), @"tools.star:2, in lambda: functions call each other more than 64 deep (called from line 3)");
+    assert_snapshot!(text("f = lambda g, n: g(g, n + 1)\n  return f(f, 0)"), @"tools.star:2, in lambda: functions call each other more than 64 deep (called from line 2, from line 2, from line 2)");
     assert_snapshot!(text("x = []\n  for i in range(1000000):\n    x.append('a' * 10000 + str(i))"), @"tools.star:1, in tool: the call made more than 128 MiB of values");
 }
 
@@ -292,4 +292,143 @@ fn dates_and_times_are_computed() {
     assert_snapshot!(text("minutes_between('09:30', ctx.now)"), @"refused: `09:30` and `2026-03-02T09:00:00Z` are a moment and a time of day: there is no time between them");
     assert_snapshot!(text("add_minutes('9 o\\'clock', 1)"), @"refused: `9 o'clock` is not an ISO time such as 09:30, 2026-03-02T09:30 or 2026-03-02T09:30:00Z");
     assert_snapshot!(text("add_months('2026-01-31', 2147483647)"), @"refused: 2147483647 months from 2026-01-31 is no date");
+}
+
+/// What one expression, or a few statements without a loop, would make.
+#[test]
+fn memory_is_bounded_whatever_makes_the_values() {
+    let doubled = |statement: &str| format!("x = START\n  {}", format!("{statement}; ").repeat(45));
+    let mut hostile = vec![
+        "return len(('a' * 1000000).replace('a', 'b' * 1000000))".to_owned(),
+        "return len(('a' * 1000000).replace('', 'b' * 1000000))".to_owned(),
+        "return len(('a' * 1000000).join(['b'] * 1000000))".to_owned(),
+        "return len(''.join(['b' * 1000000] * 1000000))".to_owned(),
+        "x = ['a' * 1000000 + str(i) for i in range(900)]\n  return len(x)".to_owned(),
+        "x = 'a' * 1000000\n  y = [x.upper() for i in range(990)]\n  return len(y)".to_owned(),
+        "x = 'a' * 1000000\n  y = [x[i:] for i in range(990)]\n  return len(y)".to_owned(),
+        "x = 'a ' * 500000\n  y = [x.split() for i in range(990)]\n  return len(y)".to_owned(),
+        "x = list(range(1000000))\n  y = [list(x) for i in range(990)]\n  return len(y)".to_owned(),
+        "x = list(range(1000000))\n  y = [sorted(x) for i in range(990)]\n  return len(y)".to_owned(),
+        "x = list(range(1000000))\n  y = [x[1:] for i in range(990)]\n  return len(y)".to_owned(),
+        "x = [range(1000000) for i in range(990)]\n  return len(x)".to_owned(),
+        "x = list(range(100000))\n  return len(list(zip(*([x] * 1000))))".to_owned(),
+        "x = {str(i): i for i in range(10000)}\n  y = [dict(x) for i in range(990)]\n  return len(y)".to_owned(),
+        "x = {str(i): i for i in range(10000)}\n  y = [x.items() for i in range(990)]\n  return len(y)".to_owned(),
+        "x = set(range(10000))\n  y = [x | x for i in range(990)]\n  return len(y)".to_owned(),
+        "x = set(range(10000))\n  y = [x ^ set() for i in range(990)]\n  return len(y)".to_owned(),
+        "x = {str(i): i for i in range(10000)}\n  y = [x | x for i in range(990)]\n  return len(y)".to_owned(),
+        format!(
+            "x = []\n  for i in range(999999):\n    x.append({{{}}})",
+            (0..300).map(|i| format!("{i}: 1, ")).collect::<String>()
+        ),
+        "x = 9\n  for i in range(60):\n    x *= x\n  return 1".to_owned(),
+        "return 1 << 100000 << 100000".to_owned(),
+        "return int('9' * 1000000)".to_owned(),
+        "f = 'a'.replace\n  return f('a', 'b')".to_owned(),
+        "return getattr('a', 'join')(['b'])".to_owned(),
+        "x = 'a' * 1000000\n  for i in range(2000):\n    world['k%d' % i] = x".to_owned(),
+    ];
+    let said = answer("  return ['a' * 1000000, 'a' * 1000000]", 1);
+    assert_eq!(said, "tools.star:1, in tool: the answer of `tool` holds more than 1048576 bytes");
+    for (start, statement) in [
+        ("'ab'", "x = x + x"),
+        ("'ab'", "x += x"),
+        ("'ab'", "x = x.replace('a', 'ab' + x)"),
+        ("'ab'", "x = x.join(['a', x, 'b'])"),
+        ("'ab'", "x = f'{x}{x}'"),
+        ("[1, 2]", "x = x + x"),
+        ("[1, 2]", "x += x"),
+        ("[1, 2]", "x.extend(x)"),
+        ("(1, 2)", "x = x + x"),
+        ("(1, 2)", "x *= 2"),
+        ("99999999", "x *= x"),
+        ("99999999", "x <<= 900"),
+    ] {
+        hostile.push(doubled(statement).replace("START", start));
+    }
+    for body in hostile {
+        let said = answer(&format!("  {body}"), 1);
+        assert!(said.starts_with("tools.star:"), "{body:.200}: {said:.200}");
+        let code = Code::compile("tools.star", format!("def f():\n  {body}\nx = f()"), &[]);
+        assert!(code.is_err(), "when it is loaded: {body:.200}");
+    }
+}
+
+/// Sums over lists, comparisons and searches that are steps of their own, though Starlark counts none.
+#[test]
+fn time_is_bounded_whatever_takes_it() {
+    let hostile = [
+        "x = list(range(1000000))\n  for i in range(990000):\n    y = -1 in x",
+        "x = list(range(1000000))\n  y = list(range(1000000))\n  for i in range(990000):\n    z = x == y",
+        "x = 'a' * 1000000\n  for i in range(990000):\n    y = 'b' in x",
+        "x = 'a' * 1000000\n  y = 'a' * 1000000\n  for i in range(990000):\n    z = x == y",
+        "x = 'a' * 1000000\n  for i in range(990000):\n    y = x.find('b')",
+        "x = list(range(1000000))\n  for i in range(990000):\n    y = max(x)",
+        "x = list(range(1000000))\n  for i in range(990000):\n    x.insert(0, x.pop())",
+        "x = list(range(1000000))\n  for i in range(990000):\n    y = any([])\n    y = any(reversed(x))",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  return {x: 1}",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  return {1: 1}[x]",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  return {}.get(x)",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  d = {}\n  d[x] = 1",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  d = {}\n  d.update([(x, 1)])",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  return x in {}",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  return set([x])",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  return set().union([x])",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  return dict([(x, 1)])",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  return {k: 1 for k in [x]}",
+        "x = (1,)\n  for i in range(900000):\n    x = (x,)\n  return {x: 1}",
+        "x = struct(a = 1)\n  for i in range(60):\n    x = struct(a = x, b = x)\n  return {x: 1}",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  d = {}\n  d[x] *= 1",
+        "x = (1,)\n  for i in range(60):\n    x = (x, x)\n  d = {}\n  d[x] += 1",
+        "f = {}.get\n  return f(1)",
+        "x = [1]\n  y = [1]\n  for i in range(60):\n    x = [x, x]\n    y = [y, y]\n  return x < y",
+        "x = [1]\n  y = [1]\n  for i in range(60):\n    x = [x, x]\n    y = [y, y]\n  return sorted([x, y])",
+        "x = [1]\n  y = [1]\n  for i in range(60):\n    x = [x, x]\n    y = [y, y]\n  return min(x, y)",
+        "x = [1]\n  y = [1]\n  for i in range(60):\n    x = [x, x]\n    y = [y, y]\n  return sorted([0, 1], key = lambda i: [x, y][i])",
+        "x = [1]\n  y = [1]\n  for i in range(60):\n    x = [x, x]\n    y = [y, y]\n  return [x].index(y)",
+        "x = [1]\n  for i in range(40):\n    x = [x, x]\n  return x == [x, x]",
+        "x = [1]\n  for i in range(40):\n    x = [x, x]\n  return [x] in [[x, 1], [x, x]]",
+    ];
+    let started = std::time::Instant::now();
+    for body in hostile {
+        let said = answer(&format!("  {body}"), 1);
+        assert!(said.starts_with("tools.star:") || said == "false", "{body}: {said:.200}");
+    }
+    assert!(started.elapsed() < std::time::Duration::from_secs(60), "{:?}", started.elapsed());
+}
+
+/// What keeps the values of a file calls itself for each level of them.
+#[test]
+fn a_file_keeps_no_deep_values() {
+    for body in [
+        "def f():\n  x = []\n  for i in range(90000):\n    x = [x]\n  return x\nx = f()",
+        "def f():\n  x = ()\n  for i in range(90000):\n    x = (x,)\n  return x\nx = f()",
+        "def f():\n  x = {}\n  for i in range(30000):\n    x = {1: x}\n  return x\nx = f()",
+        "def f():\n  x = None\n  for i in range(90000):\n    x = struct(x = x)\n  return x\nx = f()",
+        "def g(x):\n  return lambda: x\ndef f():\n  x = None\n  for i in range(90000):\n    x = g(x)\n  return x\nx = f()",
+        "l = [[]]\nx = [l.append([l.pop()]) for i in range(90000)]\ny = 1\nz = 2",
+    ] {
+        // Too much, or little enough to be kept.
+        drop(Code::compile("tools.star", body.to_owned(), &[]));
+    }
+}
+
+#[test]
+fn the_invariants_of_all_records_share_their_steps() {
+    use super::{Expression, Steps};
+    let expression = Expression { name: "slow", sees: &["world"], text: "len([1 for i in range(900000)]) > 0" };
+    let code = Code::compile("tools.star", String::new(), &[expression]).expect("it compiles");
+    let (world, steps) = (World::new(&json!({})), Steps::of_check());
+    let held = (0..20).take_while(|_| code.holds("slow", &world, None, MOMENT.now, &steps).is_ok()).count();
+    assert!((10..13).contains(&held) && steps.are_used_up(), "{held}");
+}
+
+#[test]
+fn what_is_sorted_and_looked_up_is_as_in_starlark() {
+    use insta::assert_snapshot;
+    let text = |body: &str| answer(&format!("  return {body}"), 3);
+    assert_snapshot!(text("[sorted([3, 1, 2]), sorted([3, 1, 2], reverse = True), sorted(['bb', 'a', 'cc', 'd'], key = len), sorted(['bb', 'a', 'cc', 'd'], key = len, reverse = True)]"), @r#"[[1,2,3],[3,2,1],["a","d","bb","cc"],["bb","cc","a","d"]]"#);
+    assert_snapshot!(text("[min(3, 1), max([3, 1]), min(['bb', 'a'], key = len), max('a', 'bb', 'cc', key = len), sorted(world['items'].values(), key = lambda r: -r['n'])[0]]"), @r#"[1,3,"a","bb",{"n":2}]"#);
+    assert_snapshot!(text("min([], key = len)"), @"tools.star:2, in tool: `min` finds nothing in an empty list");
+    assert_snapshot!(text("[{(1, 'a'): 2}[(1, 'a')], {1: 2}.get((1,), 3), (1, 2) < (1, 3), [2] >= [1, 9], 1.5 <= 2, 'a' > 'b']"), @"[2,3,true,true,true,false]");
 }

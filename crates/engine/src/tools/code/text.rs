@@ -11,7 +11,7 @@ use starlark::values::{Heap, UnpackValue, Value, ValueLike};
 
 use super::numbers;
 use super::reference::Collection;
-use super::surroundings::LONGEST;
+use crate::limits::MOST_ITEMS;
 
 /// Lists and dicts within each other.
 const MAX_DEPTH: usize = 64;
@@ -68,8 +68,8 @@ impl<'v> Text<'v> {
     }
 
     pub fn push(&mut self, text: &str) -> Result<(), String> {
-        if self.written.len() + text.len() > LONGEST {
-            return Err(format!("the text would be longer than {LONGEST} bytes"));
+        if self.written.len() + text.len() > MOST_ITEMS {
+            return Err(format!("the text would be longer than {MOST_ITEMS} bytes"));
         }
         self.written.push_str(text);
         Ok(())

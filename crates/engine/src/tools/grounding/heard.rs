@@ -6,6 +6,7 @@
 mod computing;
 
 use std::borrow::Cow;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -21,6 +22,11 @@ use crate::world::Node;
 const COMPUTED: &str = "what was known, by computing";
 /// Facts of one text that are computed after; a text with more that come from nowhere is no text.
 const MOST_COMPUTED: usize = 50;
+/// Facts of one text that are traced. What a text states beyond that comes from nowhere: answers of agents state up to 100.
+const MOST_FACTS: usize = 1_000;
+/// Bytes of what was heard in which parts of facts are looked for, for one text: 100 facts in all that a long conversation
+/// says take 20 MB.
+const MOST_SEARCHED: usize = 256 << 20;
 
 /// A fact that a text states, and who it was heard from.
 #[derive(Debug, Clone)]
@@ -167,18 +173,18 @@ impl Heard {
 
     /// Who said a fact just so; nothing is computed.
     pub fn said(&self, stated: &Stated) -> Option<String> {
-        self.known(&stated.token)
+        self.known(&stated.token, &Search::default())
     }
 
     /// The ids, amounts and dates of a text. What stands in it may be computed with further on.
     pub fn stated(&self, text: &str) -> Vec<Stated> {
-        let mut all = Vec::new();
-        let mut state = |text: &str| self.state(&reading::facts(&fold(&spaced(text))), &mut all);
+        let mut tracing = Tracing::of(self);
+        let mut state = |text: &str| tracing.state(&reading::facts(&fold(&spaced(text))));
         match structured(text) {
             Some(words) => strings(&words, &mut state),
             None => state(text),
         }
-        all
+        tracing.found()
     }
 
     /// The same of words that are then heard themselves. Most are read only once.
@@ -188,38 +194,22 @@ impl Heard {
             self.hear(source, text);
             return all;
         }
-        let mut all = Vec::new();
         let spaced = spaced(text);
         let folded = fold(&spaced);
         let read = reading::facts(&folded);
-        self.state(&read, &mut all);
+        let mut tracing = Tracing::of(self);
+        tracing.state(&read);
+        let all = tracing.found();
         let n = self.source(source);
         self.take_in(text, &read, n);
         all
-    }
-
-    fn state(&self, tokens: &[Token<'_>], all: &mut Vec<Stated>) {
-        let mut amounts: Vec<i64> = Vec::new();
-        for (i, token) in tokens.iter().enumerate() {
-            let next = tokens.get(i + 1).and_then(Token::word);
-            if !is_fact(token, next) {
-                continue;
-            }
-            let unknown = all.iter().filter(|stated| stated.source.is_none()).count();
-            let computed = || (unknown < MOST_COMPUTED && self.computes(token, &amounts)).then(|| COMPUTED.to_owned());
-            let source = self.known(token).or_else(|| self.in_parts(token)).or_else(computed);
-            if let Fact::Number(number) = &token.fact {
-                amounts.extend(number.readings.first().and_then(|reading| hundredths(reading)).map(i64::abs));
-            }
-            all.push(Stated { fact: token.raw.to_string(), source, token: token.clone().into_owned() });
-        }
     }
 
     fn name(&self, source: usize) -> String {
         self.sources.get(source).cloned().unwrap_or_default()
     }
 
-    fn known(&self, token: &Token<'_>) -> Option<String> {
+    fn known(&self, token: &Token<'_>, search: &Search) -> Option<String> {
         match &token.fact {
             Fact::Number(number) => {
                 let amounts: Vec<i64> = readings(number).collect();
@@ -227,7 +217,7 @@ impl Heard {
                     let found = amounts.iter().find_map(|amount| heard.amounts.get(amount));
                     found.map(|n| heard.name(*n))
                 };
-                let part = || number.unit.is_none().then(|| self.part(&token.raw)).flatten();
+                let part = || number.unit.is_none().then(|| self.part(&token.raw, search)).flatten();
                 self.all().find_map(known).or_else(part)
             }
             Fact::Date(days) => self.all().find_map(|heard| {
@@ -237,14 +227,14 @@ impl Heard {
             Fact::Code(code) => {
                 let plain = plain(code.trim_start_matches(['x', '*']));
                 let known = |heard: &Self| heard.codes.get(&plain).map(|n| heard.name(*n));
-                self.all().find_map(known).or_else(|| self.part(&plain))
+                self.all().find_map(known).or_else(|| self.part(&plain, search))
             }
             Fact::Word(_) | Fact::Time(_) => None,
         }
     }
 
     /// What is written together may be several facts: a range, a date such as `11-Feb-2026`, a phone number in groups.
-    fn in_parts(&self, token: &Token<'_>) -> Option<String> {
+    fn in_parts(&self, token: &Token<'_>, search: &Search) -> Option<String> {
         let Fact::Code(code) = &token.fact else { return None };
         let parts: Vec<&str> =
             code.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '@' | '.' | ':')).collect();
@@ -256,20 +246,98 @@ impl Heard {
         let folded = fold(&listed);
         let tokens = reading::facts(&folded);
         let facts = tokens.iter().enumerate().filter(|(i, t)| is_fact(t, tokens.get(i + 1).and_then(Token::word)));
-        let mut sources = facts.map(|(_, part)| self.known(part));
+        let mut sources = facts.map(|(_, part)| self.known(part, search));
         let first = sources.next().unwrap_or_else(|| Some("no record: it is a way of speaking".to_owned()))?;
         sources.all(|source| source.is_some()).then_some(first)
     }
 
     /// Four or more characters of what was written: the last digits of a card, a number of a phone in groups.
-    fn part(&self, raw: &str) -> Option<String> {
+    fn part(&self, raw: &str, search: &Search) -> Option<String> {
         let part = plain(raw);
         let whole = part.len() >= 4 && raw.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '+'));
         let holds = |heard: &Self| {
-            let found = heard.written.iter().find(|written| written.plain().contains(&part));
+            let found = heard.written.iter().find(|written| search.finds(&part, written.plain()));
             found.map(|written| heard.name(written.source))
         };
         whole.then(|| self.all().find_map(holds)).flatten()
+    }
+}
+
+/// How much was searched for the facts of one text.
+#[derive(Default)]
+struct Search {
+    bytes: Cell<usize>,
+}
+
+impl Search {
+    /// Whether a part is in a text. Not found once too much was searched: such a text has no end of facts.
+    fn finds(&self, part: &str, text: &str) -> bool {
+        self.bytes.set(self.bytes.get().saturating_add(text.len()));
+        self.bytes.get() <= MOST_SEARCHED && text.contains(part)
+    }
+}
+
+/// The facts of one text, traced one after another.
+struct Tracing<'a> {
+    heard: &'a Heard,
+    all: Vec<Stated>,
+    /// Of those, how many come from nowhere.
+    unknown: usize,
+    /// Facts beyond [`MOST_FACTS`].
+    untraced: usize,
+    amounts: Vec<i64>,
+    /// What dates follow from those that were heard; made when it is first needed.
+    reached: OnceCell<Vec<Date>>,
+    search: Search,
+}
+
+impl<'a> Tracing<'a> {
+    fn of(heard: &'a Heard) -> Self {
+        let (reached, search) = (OnceCell::new(), Search::default());
+        Self { heard, all: Vec::new(), unknown: 0, untraced: 0, amounts: Vec::new(), reached, search }
+    }
+
+    fn state(&mut self, tokens: &[Token<'_>]) {
+        for (i, token) in tokens.iter().enumerate() {
+            let next = tokens.get(i + 1).and_then(Token::word);
+            if !is_fact(token, next) {
+                continue;
+            }
+            if self.all.len() == MOST_FACTS {
+                self.untraced += 1;
+                continue;
+            }
+            let (heard, search) = (self.heard, &self.search);
+            let computed = || self.computes(token).then(|| COMPUTED.to_owned());
+            let source = heard.known(token, search).or_else(|| heard.in_parts(token, search)).or_else(computed);
+            if let Fact::Number(number) = &token.fact {
+                let amount = number.readings.first().and_then(|reading| hundredths(reading));
+                self.amounts.extend(amount.map(i64::abs));
+            }
+            self.unknown += usize::from(source.is_none());
+            self.all.push(Stated { fact: token.raw.to_string(), source, token: token.clone().into_owned() });
+        }
+    }
+
+    fn computes(&self, token: &Token<'_>) -> bool {
+        match &token.fact {
+            _ if self.unknown >= MOST_COMPUTED => false,
+            Fact::Number(number) => self.heard.computes_number(number, &self.amounts),
+            Fact::Date(days) => {
+                let reached = self.reached.get_or_init(|| self.heard.reached());
+                reached.iter().any(|day| days.iter().any(|said| said.fits(*day)))
+            }
+            _ => false,
+        }
+    }
+
+    fn found(mut self) -> Vec<Stated> {
+        if self.untraced > 0 {
+            let fact = format!("{} more facts than the {MOST_FACTS} that are traced", self.untraced);
+            let token = Token::of_word(&fact);
+            self.all.push(Stated { fact, source: None, token });
+        }
+        self.all
     }
 }
 

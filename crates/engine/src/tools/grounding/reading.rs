@@ -93,6 +93,12 @@ impl Token<'_> {
         }
     }
 
+    /// A word that states nothing.
+    pub fn of_word(text: &str) -> Token<'static> {
+        let token = Self::of_number(Number::plain(""), text.to_owned());
+        Token { fact: Fact::Word(Cow::Owned(text.to_owned())), ..token }
+    }
+
     pub fn into_owned(self) -> Token<'static> {
         Token { fact: self.fact.into_owned(), raw: Cow::Owned(self.raw.into_owned()), ..self }
     }

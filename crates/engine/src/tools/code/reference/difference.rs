@@ -7,21 +7,35 @@ use starlark::values::float::UnpackFloat;
 use starlark::values::list::ListRef;
 use starlark::values::{UnpackValue, Value, ValueLike};
 
-use super::{Collection, name, node};
+use super::to_json::Writer;
+use super::{Collection, name};
 use crate::world::{self, Node};
+
+/// The patch so far. What is put into the world is counted for all of it: one text may stand at a thousand places.
+#[derive(Default)]
+pub struct Made {
+    pub patch: Patch,
+    writer: Writer,
+}
+
+impl Made {
+    pub fn node(&self, value: Value<'_>, levels: usize) -> Result<Node, String> {
+        self.writer.node_of(value, levels)
+    }
+}
 
 /// Appends what must be patched at `at`, where `before` is.
 ///
 /// # Errors
 /// What is no JSON.
-pub fn diff(before: &Node, value: Value<'_>, at: &str, levels: usize, patch: &mut Patch) -> Result<(), String> {
+pub fn diff(before: &Node, value: Value<'_>, at: &str, levels: usize, made: &mut Made) -> Result<(), String> {
     if same_leaf(before, value) {
         return Ok(());
     }
     if let Some(collection) = value.downcast_ref::<Collection>().filter(|collection| collection.stands_for(before))
         && levels > 0
     {
-        return collection.changes(at, levels, patch);
+        return collection.changes(at, levels, made);
     }
     match (before, DictRef::from_value(value), ListRef::from_value(value)) {
         (Node::Map(records), Some(dict), _) if levels > 0 => {
@@ -29,25 +43,25 @@ pub fn diff(before: &Node, value: Value<'_>, at: &str, levels: usize, patch: &mu
             let mut entries = entries.collect::<Result<Vec<(&str, Value<'_>)>, String>>()?;
             entries.sort_unstable_by_key(|(key, _)| *key);
             for key in records.keys().filter(|key| dict.get_str(key).is_none()) {
-                patch.push(PatchOp::Remove { path: join(at, key) });
+                made.patch.push(PatchOp::Remove { path: join(at, key) });
             }
-            entries.into_iter().try_for_each(|(key, value)| item(records.get(key), value, at, key, levels - 1, patch))
+            entries.into_iter().try_for_each(|(key, value)| item(records.get(key), value, at, key, levels - 1, made))
         }
         (Node::List(items), _, Some(list)) if levels > 0 => {
             let place = |i: usize| i.to_string();
             for (i, value) in list.iter().enumerate() {
                 match items.get(i) {
                     Some(before) if is_untouched(before, value) => {}
-                    before => item(before, value, at, &place(i), levels - 1, patch)?,
+                    before => item(before, value, at, &place(i), levels - 1, made)?,
                 }
             }
             for i in (list.len()..items.len()).rev() {
-                patch.push(PatchOp::Remove { path: join(at, &place(i)) });
+                made.patch.push(PatchOp::Remove { path: join(at, &place(i)) });
             }
             Ok(())
         }
         _ => {
-            world::diff(before, &node(value, levels)?, at, patch);
+            world::diff(before, &made.node(value, levels)?, at, &mut made.patch);
             Ok(())
         }
     }
@@ -60,9 +74,9 @@ pub fn diff_at(
     at: &str,
     key: &str,
     levels: usize,
-    patch: &mut Patch,
+    made: &mut Made,
 ) -> Result<(), String> {
-    if is_untouched(before, value) { Ok(()) } else { diff(before, value, &join(at, key), levels, patch) }
+    if is_untouched(before, value) { Ok(()) } else { diff(before, value, &join(at, key), levels, made) }
 }
 
 fn item(
@@ -71,13 +85,13 @@ fn item(
     at: &str,
     key: &str,
     levels: usize,
-    patch: &mut Patch,
+    made: &mut Made,
 ) -> Result<(), String> {
     if let Some(before) = before {
-        return diff_at(before, value, at, key, levels, patch);
+        return diff_at(before, value, at, key, levels, made);
     }
-    let value = node(value, levels)?.to_json();
-    patch.push(PatchOp::Add { path: join(at, key), value });
+    let value = made.node(value, levels)?.to_json();
+    made.patch.push(PatchOp::Add { path: join(at, key), value });
     Ok(())
 }
 

@@ -12,34 +12,42 @@ use super::to_json::MAX_VALUES;
 use super::{Collection, MAX_DEPTH};
 use crate::tools::code::broken;
 
+/// Whether they are equal, and how many bytes or values were compared where these are many.
+///
 /// # Errors
 /// They hold too much to be compared.
-pub fn equal<'v>(a: Value<'v>, b: Value<'v>, heap: Heap<'v>) -> starlark::Result<bool> {
+pub fn equal<'v>(a: Value<'v>, b: Value<'v>, heap: Heap<'v>) -> starlark::Result<(bool, usize)> {
     // Mostly texts and numbers, which need none of this.
     if a.ptr_eq(b) || is_plain(a) || is_plain(b) {
-        return a.equals(b);
+        return Ok((a.equals(b)?, a.unpack_str().map_or(0, str::len)));
     }
-    Comparison { left: Cell::new(MAX_VALUES), heap }.equal(a, b, MAX_DEPTH)
+    let comparison = Comparison::new(heap);
+    let equal = comparison.equal(a, b, MAX_DEPTH)?;
+    Ok((equal, comparison.compared()))
 }
 
-/// `value in container`
+/// `value in container`, and how many bytes or values were compared where these are many.
 ///
 /// # Errors
 /// See [`equal`]; or nothing is in such a value.
-pub fn contains<'v>(container: Value<'v>, value: Value<'v>, heap: Heap<'v>) -> starlark::Result<bool> {
+pub fn contains<'v>(container: Value<'v>, value: Value<'v>, heap: Heap<'v>) -> starlark::Result<(bool, usize)> {
     let items = ListRef::from_value(container).map(ListRef::content);
     let items = items.or_else(|| TupleRef::from_value(container).map(TupleRef::content));
-    match items.filter(|_| !is_plain(value)) {
-        Some(items) => {
-            for item in items {
-                if equal(*item, value, heap)? {
-                    return Ok(true);
-                }
-            }
-            Ok(false)
-        }
-        None => container.is_in(value),
+    let Some(items) = items else {
+        return Ok((container.is_in(value)?, container.unpack_str().map_or(0, str::len)));
+    };
+    if is_plain(value) {
+        // All texts of a list may be as long as this one.
+        let each = value.unpack_str().map_or(0, str::len) / 64 + 1;
+        return Ok((container.is_in(value)?, items.len().saturating_mul(each)));
     }
+    let comparison = Comparison::new(heap);
+    for item in items {
+        if comparison.equal(*item, value, MAX_DEPTH)? {
+            return Ok((true, comparison.compared()));
+        }
+    }
+    Ok((false, comparison.compared()))
 }
 
 fn is_plain(value: Value<'_>) -> bool {
@@ -53,6 +61,14 @@ struct Comparison<'v> {
 }
 
 impl<'v> Comparison<'v> {
+    const fn new(heap: Heap<'v>) -> Self {
+        Self { left: Cell::new(MAX_VALUES), heap }
+    }
+
+    const fn compared(&self) -> usize {
+        MAX_VALUES - self.left.get()
+    }
+
     fn equal(&self, a: Value<'v>, b: Value<'v>, levels: usize) -> starlark::Result<bool> {
         let Some(fewer) = self.left.get().checked_sub(1).filter(|_| levels > 0) else {
             return Err(broken("the values hold too much to be compared".to_owned()));

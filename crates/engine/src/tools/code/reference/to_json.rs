@@ -11,6 +11,7 @@ use starlark::values::tuple::TupleRef;
 use starlark::values::{UnpackValue, Value, ValueLike};
 
 use super::{Collection, Entry, MAX_DEPTH};
+use crate::limits::MOST_ANSWER_BYTES;
 use crate::world::Node;
 
 /// Values in an answer, or in what is put into the world at one place.
@@ -21,15 +22,34 @@ pub const MAX_VALUES: usize = 1_000_000;
 /// # Errors
 /// The value is not JSON: a function, too deep nesting, a number that is not finite.
 pub fn json(value: Value<'_>) -> Result<Json, String> {
-    Writer { left: Cell::new(MAX_VALUES) }.value(value, MAX_DEPTH)
+    Writer::default().value(value, MAX_DEPTH)
 }
 
-/// `left`: how many values may still be written. Lists that are shared in Starlark are not in JSON.
-struct Writer {
+/// Lists that are shared in Starlark are not in JSON, so it is counted what is written.
+pub struct Writer {
+    /// How many values may still be written, and how many bytes.
     left: Cell<usize>,
+    bytes: Cell<usize>,
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Self { left: Cell::new(MAX_VALUES), bytes: Cell::new(MOST_ANSWER_BYTES) }
+    }
 }
 
 impl Writer {
+    /// What a value of the world is, as part of all that one call puts there.
+    pub fn node_of(&self, value: Value<'_>, levels: usize) -> Result<Node, String> {
+        self.value(value, levels).map(|json| Node::from(&json))
+    }
+
+    fn text<'a>(&self, text: &'a str) -> Result<&'a str, String> {
+        let fewer = self.bytes.get().checked_sub(text.len());
+        self.bytes.set(fewer.ok_or_else(|| format!("holds more than {MOST_ANSWER_BYTES} bytes"))?);
+        Ok(text)
+    }
+
     fn count(&self, levels: usize) -> Result<(), String> {
         if levels == 0 {
             return Err(format!("nests lists and dicts deeper than {MAX_DEPTH} levels"));
@@ -47,7 +67,7 @@ impl Writer {
         } else if let Some(b) = value.unpack_bool() {
             Ok(Json::Bool(b))
         } else if let Some(text) = value.unpack_str() {
-            Ok(Json::from(text))
+            Ok(Json::from(self.text(text)?))
         } else if let Some(i) = value.unpack_i32() {
             Ok(Json::from(i))
         } else if let Some(list) = ListRef::from_value(value) {
@@ -55,11 +75,11 @@ impl Writer {
         } else if let Some(tuple) = TupleRef::from_value(value) {
             tuple.iter().map(inner).collect()
         } else if let Some(dict) = DictRef::from_value(value) {
-            dict.iter().map(|(key, value)| Ok((name(key)?.to_owned(), inner(value)?))).collect()
+            dict.iter().map(|(key, value)| Ok((self.text(name(key)?)?.to_owned(), inner(value)?))).collect()
         } else if let Some(collection) = value.downcast_ref::<Collection>() {
             self.collection(collection, levels)
         } else if let Some(fields) = StructRef::from_value(value) {
-            fields.iter().map(|(key, value)| Ok((key.as_str().to_owned(), inner(value)?))).collect()
+            fields.iter().map(|(key, value)| Ok((self.text(key.as_str())?.to_owned(), inner(value)?))).collect()
         } else {
             number(value)
         }
@@ -72,7 +92,7 @@ impl Writer {
                 Entry::Before(node) => self.node(node, levels - 1)?,
                 Entry::Now(value) => self.value(value, levels - 1)?,
             };
-            map.insert(key.to_string(), json);
+            map.insert(self.text(key)?.to_owned(), json);
             Ok::<(), String>(())
         })?;
         Ok(Json::Object(map))
@@ -83,8 +103,9 @@ impl Writer {
         match node {
             Node::List(items) => items.iter().map(|item| self.node(item, levels - 1)).collect(),
             Node::Map(map) => {
-                map.iter().map(|(key, node)| Ok((key.to_string(), self.node(node, levels - 1)?))).collect()
+                map.iter().map(|(key, node)| Ok((self.text(key)?.to_owned(), self.node(node, levels - 1)?))).collect()
             }
+            Node::Text(text) => Ok(Json::from(self.text(text)?)),
             leaf => Ok(leaf.to_json()),
         }
     }
@@ -92,12 +113,12 @@ impl Writer {
 
 /// The same of a collection.
 pub fn collection(collection: &Collection<'_>) -> Result<Json, String> {
-    Writer { left: Cell::new(MAX_VALUES) }.collection(collection, MAX_DEPTH)
+    Writer::default().collection(collection, MAX_DEPTH)
 }
 
 /// The same as a value of the world.
 pub fn node(value: Value<'_>, levels: usize) -> Result<Node, String> {
-    Writer { left: Cell::new(MAX_VALUES) }.value(value, levels).map(|json| Node::from(&json))
+    Writer::default().node_of(value, levels)
 }
 
 /// A key of a dict, which must be a text.

@@ -91,3 +91,50 @@ fn hostile_texts_cost_little() {
     heard.hear("call_1", r#"{"at": 99999999999999999999, "n": 9999999999.99}"#);
     assert!(!heard.stated(&many.replace('.', "7.")).is_empty());
 }
+
+/// Cubic, this took 85 s.
+#[test]
+fn a_long_sum_costs_little_and_is_not_traced_to_its_end() {
+    let started = std::time::Instant::now();
+    let sum = |from: usize, to: usize| (from..to).map(|n| n.to_string()).collect::<Vec<_>>().join(" + ");
+    let stated = heard().stated(&sum(1, 20_001));
+    assert_eq!(stated.len(), 1_001);
+    let last = &stated[1_000];
+    assert_eq!((last.fact.as_str(), &last.source), ("17801 more facts than the 1000 that are traced", &None));
+    // Totals of lists are still found.
+    let listed = (0..300).map(|n| format!("{}.{:02}", 1_000 + n * 7, n % 100)).collect::<Vec<_>>().join(", ");
+    let mut many = Heard::default();
+    many.hear("call_1", &format!("You paid {listed}."));
+    let total: usize = (0..300).map(|n| (1_000 + n * 7) * 100 + n % 100).sum();
+    let stated = many.stated(&format!("{listed}: {}.{:02}", total / 100, total % 100));
+    assert_eq!(stated.last().and_then(|stated| stated.source.as_deref()), Some(COMPUTED));
+    assert!(started.elapsed() < std::time::Duration::from_secs(10), "{:?}", started.elapsed());
+}
+
+#[test]
+fn texts_of_every_kind_cost_little() {
+    // As much as is read of a reply, of every kind of fact that is looked up or computed.
+    let kinds: [fn(usize) -> String; 6] = [
+        |n| format!("{} + ", n + 1_000),
+        |n| format!("{}-{:02}-{:02} ", 1900 + n / 336 % 200, n / 28 % 12 + 1, n % 28 + 1),
+        |n| format!("txn_{n}, "),
+        |n| format!("{} days, {n} weeks, ", n % 400),
+        |n| format!("{n}-{n}-x, "),
+        |n| format!("{n} "),
+    ];
+    for kind in kinds {
+        let started = std::time::Instant::now();
+        let mut text = String::new();
+        for n in 0.. {
+            text += &kind(n);
+            if text.len() > 500_000 {
+                break;
+            }
+        }
+        let mut heard = heard();
+        heard.hear("the user", &text);
+        heard.speak("its own words", &text);
+        heard.stated(&text.replace(['1', '2'], "7").replace("days", "nights"));
+        assert!(started.elapsed() < std::time::Duration::from_secs(10), "{:.40}: {:?}", text, started.elapsed());
+    }
+}
