@@ -78,7 +78,7 @@ fn at_pointers(located: &Located, found: Vec<(String, String)>) -> Vec<Found> {
 }
 
 fn from_problem(located: &Located, problem: Problem) -> Found {
-    let pointer = located.pointer(&problem.field).unwrap_or_default().to_owned();
+    let pointer = located.pointer(&problem.field).unwrap_or_default().clone();
     Found::new(problem, None, pointer)
 }
 
