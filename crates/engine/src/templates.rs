@@ -29,7 +29,7 @@ pub fn environment() -> Environment<'static> {
         _ => {
             match value.as_str() {
                 Some(text) => filters::charge(text.len())?,
-                None => drop(filters::measure(&value)?),
+                None => drop(filters::measure(value)?),
             }
             minijinja::escape_formatter(out, state, value)
         }

@@ -13,7 +13,7 @@ const LITERAL: usize = 64;
 
 #[derive(Debug, Default)]
 pub struct Calls {
-    calls: Vec<Call>,
+    all: Vec<Call>,
     /// So many of the first are known to be complete.
     complete: usize,
     /// Of names, ids and arguments.
@@ -47,15 +47,15 @@ impl Calls {
     pub fn add(&mut self, part: CallPart) {
         self.bytes += part.bytes();
         let known = match part.index {
-            Some(index) => self.calls.iter().rposition(|call| call.index == Some(index)),
-            None => self.calls.len().checked_sub(1),
+            Some(index) => self.all.iter().rposition(|call| call.index == Some(index)),
+            None => self.all.len().checked_sub(1),
         };
-        match known.and_then(|known| self.calls.get_mut(known)) {
+        match known.and_then(|known| self.all.get_mut(known)) {
             Some(call) if !call.is_other_than(&part) => call.extend(part),
             _ => {
                 let mut call = Call { index: part.index, ..Call::default() };
                 call.extend(part);
-                self.calls.push(call);
+                self.all.push(call);
             }
         }
     }
@@ -63,14 +63,14 @@ impl Calls {
     /// The first calls whose arguments are complete, if there are more than when this was asked last.
     pub fn newly_complete(&mut self) -> Option<Vec<ToolCall>> {
         let known = self.complete;
-        let rest = self.calls.iter().take(LISTENED).skip(known);
+        let rest = self.all.iter().take(LISTENED).skip(known);
         self.complete += rest.take_while(|call| call.nesting.ended).count();
-        let complete = &self.calls[..self.complete];
+        let complete = &self.all[..self.complete];
         (self.complete > known).then(|| finished(complete.to_vec()))
     }
 
     pub const fn count(&self) -> usize {
-        self.calls.len()
+        self.all.len()
     }
 
     pub const fn bytes(&self) -> usize {
@@ -78,7 +78,7 @@ impl Calls {
     }
 
     pub fn finish(self) -> Vec<ToolCall> {
-        finished(self.calls)
+        finished(self.all)
     }
 }
 

@@ -79,9 +79,9 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         let length = length_of(a).unwrap_or(0) + length_of(b).unwrap_or(0);
         fits("`+`", length)?;
         if a.unpack_str().is_some() {
-            charge_copied(eval, length)?
+            charge_copied(eval, length)?;
         } else {
-            charge_length(eval, length)?
+            charge_length(eval, length)?;
         }
         number_within_bounds(a.add(b, eval.heap())?)
     }
@@ -471,7 +471,7 @@ pub fn number_within_bounds(value: Value<'_>) -> starlark::Result<Value<'_>> {
 /// How far `<<` may shift: to a number of a hundred digits at most.
 fn distance(value: Value<'_>) -> starlark::Result<Value<'_>> {
     const FARTHEST: i32 = 1_000;
-    let is_far = value.get_type() == "int" && !value.unpack_i32().is_some_and(|by| by <= FARTHEST);
+    let is_far = value.get_type() == "int" && value.unpack_i32().is_none_or(|by| by > FARTHEST);
     if is_far { Err(broken(format!("`<<` shifts by {FARTHEST} at most"))) } else { Ok(value) }
 }
 
