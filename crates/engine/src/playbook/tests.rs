@@ -83,7 +83,7 @@ fn what_is_too_much_is_named_with_its_place() {
     let brackets = format!("holds: {}True{} and all(", "(".repeat(730), ")".repeat(730));
     assert_snapshot!(with("playbook.yaml", &|text| text.replace("holds: all(", &brackets)), @"playbooks/shop/playbook.yaml:18: world.invariants[0].holds: nests deeper than 200 levels");
     let rules = "\n    - {name: a, each: orders, holds: 'True', message: m}".repeat(400);
-    assert_snapshot!(with("playbook.yaml", &|text| text.replace("invariants:", &format!("invariants:{rules}"))), @"playbooks/shop/playbook.yaml:17: world.invariants: names 401 things, at most 300 can be named");
+    assert_snapshot!(with("playbook.yaml", &|text| text.replace("invariants:", &format!("invariants:{rules}"))), @"playbooks/shop/playbook.yaml:16: world.invariants: names 401 things, at most 300 can be named");
     let endless = "$defs: {a: {anyOf: [{$ref: '#/$defs/a'}, {type: string}]}}\n$ref: '#/$defs/a'";
-    assert_snapshot!(with("world.yaml", &|_| endless.to_owned()), @"playbooks/shop/playbook.yaml:16: world.schema: is not a valid JSON Schema: a `$ref` leads back to itself without going into a value, so no check would end");
+    assert_snapshot!(with("world.yaml", &|_| endless.to_owned()), @"playbooks/shop/playbook.yaml:14: world.schema: is not a valid JSON Schema: a `$ref` leads back to itself without going into a value, so no check would end");
 }
