@@ -30,6 +30,9 @@ pub const MOST_LOADED_BYTES: usize = 4 << 20;
 pub const MOST_ITEMS: usize = 1_000_000;
 /// An answer of a tool, and what one call puts into the world, in bytes of JSON. Shipped tools answer with up to 20 kB.
 pub const MOST_ANSWER_BYTES: usize = 1 << 20;
+/// All answers of a conversation's tools by code together, and what they put into the world: shipped ones have up to 100 kB.
+/// They are held in memory while it is played.
+pub const MOST_ANSWERS_BYTES: usize = 8 << 20;
 /// Digits of an integer. A float has 308 before the point.
 pub const MOST_DIGITS: usize = 308;
 

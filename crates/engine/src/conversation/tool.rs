@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Conversation, NO_USAGE, refused};
 use crate::faults;
+use crate::limits::MOST_ANSWERS_BYTES;
 use crate::playbook::{Refusal, Tool};
 use crate::tools::code::{CodeError, Moment, fresh_id};
 use crate::tools::grounding::{Sources, ungrounded, ungrounded_patch};
@@ -154,13 +155,23 @@ impl Conversation {
             }
             Err(CodeError::Broken(text)) => return unanswered(call, text),
         };
+        let content = as_text(&response);
+        if self.answered_bytes() + content.len() + bytes_of(&patch) > MOST_ANSWERS_BYTES {
+            let most = format!("the answers and changes of a conversation have {MOST_ANSWERS_BYTES} bytes at most");
+            return unanswered(call, format!("with this one of `{}` they would have more: {most}", tool.spec.name));
+        }
         match self.case.playbook.commit(tool, arguments, world, &patch, &now) {
             // What the hook derives from an old version is of no use now.
-            Ok(_) if self.is_stale(tool) => changed(call, as_text(&response), Patch::new(), NO_USAGE),
-            Ok(_) => changed(call, as_text(&response), patch, NO_USAGE),
+            Ok(_) if self.is_stale(tool) => changed(call, content, Patch::new(), NO_USAGE),
+            Ok(_) => changed(call, content, patch, NO_USAGE),
             Err(Refusal::Rule(text)) => answered(call, Answer::Failed, format!("Error: {text}"), NO_USAGE),
             Err(Refusal::Broken(text)) => unanswered(call, text),
         }
+    }
+
+    /// What the answers so far have, and what they changed.
+    fn answered_bytes(&self) -> usize {
+        self.state.transcript.calls.iter().map(|call| call.content.len() + bytes_of(&call.patch)).sum()
     }
 
     pub(super) fn hear_tool_simulator(&self, reply: &ChatReply) -> Option<EventKind> {
@@ -291,6 +302,19 @@ fn changed(call: &ToolCall, content: String, patch: Patch, usage: Usage) -> Even
 }
 
 /// Nobody could answer: the agent is told no more than that, and people why.
+/// What a patch has as text, about.
+fn bytes_of(patch: &Patch) -> usize {
+    fn value(json: &Value) -> usize {
+        match json {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(|item| value(item) + 2).sum(),
+            Value::Object(map) => map.iter().map(|(key, item)| key.len() + value(item) + 4).sum(),
+            _ => 4,
+        }
+    }
+    patch.iter().map(|op| op.path().len() + op.value().map_or(0, value)).sum()
+}
+
 fn unanswered(call: &ToolCall, why: String) -> EventKind {
     let (call_id, tool, content) = (call.id.clone(), call.name().to_owned(), FALLBACK.to_owned());
     let (answer, patch) = (Answer::Fallback, Patch::new());

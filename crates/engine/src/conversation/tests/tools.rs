@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
+use domain::event::EventKind;
 use domain::message::Message;
 use domain::role::Role;
 use insta::assert_snapshot;
+
+use crate::case::Case;
+use crate::playbook::{Sources, compile};
+use crate::testing;
 
 use super::{calls, check, log, medium, play, says};
 use domain::chat::ChatReply;
@@ -150,4 +155,24 @@ fn a_state_manager_writes_only_what_it_may() {
     open_ticket Succeeded: {"ticket_id":"open_ticket_32d1c4d5"} patch [{"op":"add","path":"/tickets/open_ticket_32d1c4d5","value":{"about":"cup","status":"open"}}]
     agent: call_2 refund({"order_id":"o_17","amount":20.5})
     "#);
+}
+
+/// A tool may answer with a megabyte, and an agent may call it a thousand times.
+#[test]
+fn the_answers_of_a_conversation_have_an_end() {
+    let mut files = testing::files();
+    let tools = files.get_mut("tools.star").expect("the shop has tools");
+    *tools = tools
+        .replace("    return \"done\"", "    return 'x' * 1000000")
+        .replace("[\"total\"] = 0.0", "[\"total\"] += 0");
+    let playbook = compile(&Sources { folder: "playbooks/shop", files: &files }).expect("it compiles");
+    let case = Arc::new(Case { playbook: Arc::new(playbook), ..(*medium()).clone() });
+    let (_, events) = play(case, &[(Role::Agent, calls(&vec![("meddle", "{}"); 12]))]);
+    let answers = events.iter().filter_map(|event| match &event.kind {
+        EventKind::ToolAnswered { tool, content, note, .. } if tool == "meddle" => Some((content.len(), note.clone())),
+        _ => None,
+    });
+    let answers: Vec<(usize, Option<String>)> = answers.collect();
+    assert_eq!(answers.iter().filter(|(length, _)| *length > 900_000).count(), 8);
+    assert_snapshot!(answers[11].1.as_deref().unwrap_or("none"), @"with this one of `meddle` they would have more: the answers and changes of a conversation have 8388608 bytes at most");
 }
