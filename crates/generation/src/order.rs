@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use domain::api::{FieldError, RunOrder};
 use domain::fault;
-use domain::problem::{MOST_PROBLEMS, did_you_mean};
+use domain::problem::{MOST_PROBLEMS, did_you_mean, explained};
 use domain::role::Role;
 use llm::{ModelSpec, PoolSpec, Registry};
 use uuid::Uuid;
@@ -55,11 +55,6 @@ pub fn check(
 impl Checking<'_> {
     fn wrong(&mut self, pointer: &str, detail: impl Into<String>) {
         self.errors.push(FieldError::at(pointer, detail));
-    }
-
-    /// Nothing is compared for problems that are not listed.
-    fn hint(&self, name: &str, known: &[&str]) -> String {
-        if self.errors.len() < MOST_PROBLEMS { did_you_mean(name, known.iter().copied()) } else { String::new() }
     }
 
     fn ordered(&mut self, order: &RunOrder, project: Uuid) -> Ordered {
@@ -187,16 +182,19 @@ impl Checking<'_> {
     }
 
     fn sub_agents(&mut self, order: &RunOrder, known: &[&str]) -> BTreeMap<String, ModelSpec> {
-        let mut models = BTreeMap::new();
+        let (mut models, mut unknown) = (BTreeMap::new(), Vec::new());
         for (name, text) in &order.sub_agents {
-            let pointer = format!("/sub_agents/{name}");
             if known.contains(&name.as_str()) {
-                models.insert(name.clone(), self.model(&pointer, text));
+                models.insert(name.clone(), self.model(&format!("/sub_agents/{name}"), text));
             } else {
-                let hint = self.hint(name, known);
-                self.wrong(&pointer, format!("there is no sub-agent `{name}`{hint}"));
+                unknown.push(name);
             }
         }
+        let why = |name: &String| {
+            let hint = did_you_mean(name, known.iter().copied());
+            FieldError::at(&format!("/sub_agents/{name}"), format!("there is no sub-agent `{name}`{hint}"))
+        };
+        self.errors.extend(explained(MOST_PROBLEMS, unknown, why, |more| FieldError::at("/sub_agents", more)));
         models
     }
 

@@ -21,8 +21,8 @@ pub use http::{choose_tls, http_client};
 pub use options::EndpointOptions;
 pub use pool::{Health, Member, Pool, PoolStatus, ReplicaStatus, Standing};
 pub use probe::{ProbeOptions, probe};
-pub use registry::{PoolSpec, Registry, UnknownModel, same_url};
-pub use spec::{AllowedKeys, EndpointSpec, KeyPlace, ModelSpec, SpecError, UrlError, is_of_one_machine};
+pub use registry::{AllowedKeys, PoolSpec, Registry, UnknownModel, same_url};
+pub use spec::{EndpointSpec, KeyPlace, ModelSpec, SpecError, UrlError, is_of_one_machine};
 
 /// Is told of the first calls of a reply whose JSON is complete, each time there is one more. If the request fails after
 /// that and is made again, the calls of the new reply may be others.

@@ -1,5 +1,6 @@
 //! The models that a project knows by name: its `models.yaml`.
 
+mod allowed_keys;
 mod pool_spec;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use allowed_keys::AllowedKeys;
 pub use pool_spec::{PoolSpec, same_url};
 
 /// The file `models.yaml` of a project.

@@ -1,7 +1,6 @@
 //! Which model plays a role, as people write it: `scripted`, a name from models.yaml, `NAME@BASE_URL` or
 //! `NAME@BASE_URL@KEY_VARIABLE`.
 
-mod allowed_keys;
 mod endpoint;
 mod key_place;
 mod url;
@@ -12,7 +11,6 @@ use std::str::FromStr;
 use domain::limits::LONGEST_NAME;
 use serde::{Deserialize, Serialize};
 
-pub use allowed_keys::AllowedKeys;
 pub use endpoint::EndpointSpec;
 pub(crate) use endpoint::is_variable;
 pub use key_place::KeyPlace;

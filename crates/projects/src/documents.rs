@@ -6,7 +6,6 @@ mod diff;
 mod examine;
 mod refused;
 mod replace;
-pub mod sandboxed;
 mod save;
 pub mod trial;
 mod used_by;

@@ -8,4 +8,8 @@ pub mod library;
 mod names;
 pub mod provenance;
 pub mod review;
+mod sandboxed;
 pub mod shipped;
+mod worker;
+
+pub use worker::worker;

@@ -2,9 +2,7 @@
 
 use std::process::ExitCode;
 
-use projects::documents::sandboxed;
-
 pub fn run() -> anyhow::Result<ExitCode> {
-    sandboxed::worker().serve()?;
+    ::projects::worker().serve()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -11,6 +11,7 @@ use anyhow::Context;
 use domain::api::ManifestRow;
 use domain::corpus::{Report, Spec};
 use domain::filter::Whose;
+use domain::limits::MOST_NAMES;
 use domain::progress::Doing;
 use runtime::jobs::{Completion, JobLease, LeaseLost};
 use serde_json::json;
@@ -163,8 +164,8 @@ fn manifest_hash(candidates: &Candidates, selected: &Selected) -> anyhow::Result
 /// Everything that is wrong with a selection: pointers and what is wrong there. What it names must be of the project.
 pub async fn problems(db: &mut PgConnection, project: Uuid, spec: &Spec) -> Result<Vec<(String, String)>, StoreError> {
     let mut found = spec.problems();
-    if !found.is_empty() {
-        // Lists may be longer than any that is worth asking the database about.
+    if spec.filter.runs.len() > MOST_NAMES {
+        // It is said already, and the database is asked about each.
         return Ok(found);
     }
     for (i, id) in spec.filter.runs.iter().enumerate() {

@@ -20,14 +20,17 @@ impl<'a> Selection<'a> {
     /// No name stands for all playbooks, and no id for all their scenarios.
     pub fn new(library: &'a Library, names: &[String], ids: &[String], flag: &mut impl FnMut(&str, String)) -> Self {
         let mut playbooks: Vec<&Arc<Playbook>> = Vec::new();
+        let mut wrong = Vec::new();
         for name in names {
-            match library.playbook(name) {
+            match library.playbooks.get(name) {
                 // Named twice it is still one.
-                Ok(playbook) if playbooks.iter().any(|known| known.spec.name == playbook.spec.name) => {}
-                Ok(playbook) => playbooks.push(playbook),
-                Err(e) => flag("--playbook", e),
+                Some(playbook) if playbooks.iter().any(|known| known.spec.name == playbook.spec.name) => {}
+                Some(playbook) => playbooks.push(playbook),
+                None => wrong.push(name),
             }
         }
+        let why = |name: &String| unknown("playbook", name, library.playbooks.keys());
+        explained(MOST_PROBLEMS, wrong, why, |more| more).into_iter().for_each(|message| flag("--playbook", message));
         if names.is_empty() {
             playbooks = library.playbooks.values().collect();
         }
@@ -96,9 +99,9 @@ fn alternating(library: &Library, playbooks: &[&Arc<Playbook>]) -> Vec<Arc<Scena
 
 /// The persona profiles of these names, or all.
 pub fn profiles(library: &Library, names: &[String], flag: &mut impl FnMut(&str, String)) -> BTreeMap<String, Profile> {
-    for name in names.iter().filter(|name| !library.profiles.contains_key(*name)) {
-        flag("--persona", unknown("persona profile", name, library.profiles.keys()));
-    }
+    let wrong = names.iter().filter(|name| !library.profiles.contains_key(*name));
+    let why = |name: &String| unknown("persona profile", name, library.profiles.keys());
+    explained(MOST_PROBLEMS, wrong, why, |more| more).into_iter().for_each(|message| flag("--persona", message));
     let all = library.profiles.iter().filter(|(name, _)| names.is_empty() || names.contains(name));
     all.map(|(name, profile)| (name.clone(), profile.clone())).collect()
 }

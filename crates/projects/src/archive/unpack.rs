@@ -13,9 +13,9 @@ use zip::read::ZipFile;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
-use crate::documents::sandboxed::{Fault, answer};
 use crate::library::Files;
 use crate::library::project::{Documents, LARGEST_FILE, LARGEST_PROJECT, MOST_FILES};
+use crate::sandboxed::{Fault, answer};
 
 /// Largest archive that is taken, in bytes.
 pub const LARGEST_ARCHIVE: usize = 32 << 20;

@@ -16,9 +16,9 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::about::about;
-use super::sandboxed::{LIBRARIES, exceeded};
 use crate::library::project::Documents;
 use crate::library::{Files, Library, Trials};
+use crate::sandboxed::{LIBRARIES, exceeded};
 
 /// What was found. Nothing that the project had before is told again.
 #[derive(Debug, Serialize, Deserialize)]

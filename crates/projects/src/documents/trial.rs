@@ -23,10 +23,10 @@ use uuid::Uuid;
 pub use calls::{CallTools, attempt, reason};
 pub use prompts::{RenderTemplates, prompts};
 
-use super::sandboxed::{Fault, LIBRARIES, answer};
 use crate::library::project::{Documents, Texts};
 use crate::library::{Files, Library};
 use crate::provenance;
+use crate::sandboxed::{Fault, LIBRARIES, answer};
 use domain::bad_input::BadInput;
 use store::documents;
 

@@ -15,8 +15,8 @@ use sandbox::{Failure, Limits as WorkLimits, Sandbox, Work};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::sandboxed::exceeded;
 use crate::library::{Examining, Files, Library, Limits};
+use crate::sandboxed::exceeded;
 use store::clock;
 use store::runs;
 use store::validations::{self, Validation};

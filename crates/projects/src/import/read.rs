@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::draft::{self, Made};
 use super::imported::Imported;
 use super::{faults, mcp, openai, openapi};
-use crate::documents::sandboxed::Fault;
+use crate::sandboxed::Fault;
 
 /// Reads an interface as the draft of a playbook with this name.
 #[derive(Serialize, Deserialize)]

@@ -84,10 +84,14 @@ async fn a_page_says_of_each_run_what_the_run_says_in_as_many_statements_as_for_
 #[sqlx::test(migrations = "../migrations")]
 async fn unknown_runs(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    for id in ["0199fe00-0000-7000-8000-000000000000", "newest", "%00"] {
+    for (id, says) in [
+        ("0199fe00-0000-7000-8000-000000000000", "there is no run "),
+        ("newest", "there is no run "),
+        ("%00", "there is nothing at /runs/%00"),
+    ] {
         for path in [format!("/api/v1/runs/{id}"), format!("/api/v1/runs/{id}/conversations")] {
             let detail = app.problem(&path, StatusCode::NOT_FOUND).await;
-            assert!(detail.starts_with("there is no run "), "{detail}");
+            assert!(detail.starts_with(says), "{detail}");
         }
     }
 }

@@ -1,3 +1,9 @@
+-- What came later, where it is there.
+ALTER TABLE claims DROP COLUMN IF EXISTS deaths;
+ALTER TABLE players DROP COLUMN IF EXISTS for_one_run;
+DROP FUNCTION IF EXISTS blind_to(text, boolean);
+ALTER TABLE join_tokens DROP COLUMN IF EXISTS joins, DROP COLUMN IF EXISTS joins_from;
+
 DROP TABLE requests;
 ALTER TABLE runs DROP COLUMN kind;
 ALTER TABLE runs RENAME COLUMN spec TO config;

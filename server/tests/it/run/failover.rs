@@ -120,7 +120,9 @@ impl Drop for Standby {
 #[tokio::test]
 async fn a_standby_takes_over_in_the_middle_of_a_run() {
     const CONVERSATIONS: usize = 60;
-    let dir = tempfile::Builder::new().permissions(Permissions::from_mode(0o777)).tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    // Both of them run as another user if this is root.
+    fs::set_permissions(dir.path(), Permissions::from_mode(0o777)).unwrap();
     let old = PrivatePostgres::start(&dir.path().join("primary")).await.unwrap();
     let direct = store::open(old.url()).await.unwrap();
     let sockets = direct.connect_options().get_socket().unwrap().clone();

@@ -41,7 +41,7 @@ async fn a_run_is_judged_again_and_the_first_verdicts_stay(pool: PgPool) {
     assert!(again.left().await.unwrap().is_empty(), "it is complete");
     let asked = endpoint.requests();
     assert_eq!(asked.len(), 4, "one question for each conversation");
-    assert!(asked[0].to_string().contains("[agent calls call_1]"), "the judge reads what was played");
+    assert!(asked[0].to_string().contains("call_1"), "the judge reads what was played");
 
     assert_eq!(exported(&player, true).await.1, before, "the run's own rows are as they were");
     let choice = Choice { judging: Some(again.judging.id), ..Choice::default() };

@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Place, field, files, library, named, traced};
-use crate::documents::sandboxed::{Fault, answer};
 use crate::library::{Files, Library};
 use crate::provenance::{history, writer};
+use crate::sandboxed::{Fault, answer};
 use domain::bad_input::BadInput;
 
 /// Most calls that are tried at once.

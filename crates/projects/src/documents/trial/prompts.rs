@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Place, field, files, library, named, played};
-use crate::documents::sandboxed::{Fault, answer};
 use crate::library::{Files, Library};
+use crate::sandboxed::{Fault, answer};
 use domain::bad_input::BadInput;
 
 /// Renders what each role is told when the script of a scenario is played.

@@ -1,33 +1,14 @@
-//! What is computed from documents of people, in processes of their own ([`sandbox`]): each kind of work, and what becomes
-//! of work that exceeds a limit.
+//! What all work has in common that is done in sandboxed processes ([`crate::worker`] lists it): how errors come out of them,
+//! and what becomes of work that exceeds a limit.
 
 use std::sync::LazyLock;
 
 use domain::Problem;
 use domain::bad_input::BadInput;
-use sandbox::{Failure, Limit, Worker};
+use sandbox::{Failure, Limit};
 use serde::{Deserialize, Serialize};
 
-use super::diff::CompareVersions;
-use super::examine::CheckDocuments;
-use super::trial::{CallTools, PlayScript, RenderTemplates};
-use super::validate::ValidateProject;
-use crate::archive::UnpackArchive;
-use crate::import::ReadInterface;
 use crate::library::Cache;
-
-/// All kinds of work of this crate.
-pub fn worker() -> Worker {
-    Worker::default()
-        .with::<CheckDocuments>()
-        .with::<PlayScript>()
-        .with::<CallTools>()
-        .with::<RenderTemplates>()
-        .with::<ReadInterface>()
-        .with::<UnpackArchive>()
-        .with::<CompareVersions>()
-        .with::<ValidateProject>()
-}
 
 /// Libraries that this process compiled lately: who tries a draft again and again changes one document of many.
 pub(crate) static LIBRARIES: LazyLock<Cache> = LazyLock::new(Cache::default);

@@ -4,7 +4,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::registry::PoolSpec;
+use super::PoolSpec;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowedKeys {
