@@ -7,7 +7,8 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     let manifest = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     let built = Path::new(&manifest).with_file_name("web").join("dist");
-    println!("cargo::rerun-if-changed=build.rs");
+    // With its whole path: a target directory that is kept may have been filled from a clone that lay elsewhere.
+    println!("cargo::rerun-if-changed={}", Path::new(&manifest).join("build.rs").display());
     if env::var("OPT_LEVEL").is_ok_and(|level| level == "0") {
         println!("cargo::rustc-env=WEB_APP={}", built.display());
         return Ok(());

@@ -43,8 +43,7 @@ pub struct PlayerProcess {
 impl PlayerProcess {
     /// `arguments`: of `groundstate play`. `drain`: how long it waits for calls in flight when it is asked to stop.
     pub fn start(arguments: &[OsString], database_url: &str, drain: Duration) -> io::Result<Self> {
-        // The program that runs, also if its file was replaced meanwhile.
-        let mut child = Command::new("/proc/self/exe")
+        let mut child = Command::new(sandbox::this_program())
             .args(["play", "--child"])
             .args(arguments)
             .env("DATABASE_URL", database_url)

@@ -52,6 +52,12 @@ pub enum Failure {
     Broken(String),
 }
 
+/// The program that runs, also if its file was replaced meanwhile.
+pub fn this_program() -> PathBuf {
+    let own = PathBuf::from("/proc/self/exe");
+    if own.exists() { own } else { std::env::current_exe().unwrap_or(own) }
+}
+
 /// Where work is done.
 #[derive(Clone)]
 pub enum Sandbox {
@@ -66,9 +72,9 @@ impl Sandbox {
         Self::Processes(Arc::new(Pool::new(program)))
     }
 
-    /// Processes of the program that runs, also if its file was replaced meanwhile.
+    /// Processes of the program that runs.
     pub fn of_this_program() -> Self {
-        Self::of_program(PathBuf::from("/proc/self/exe"))
+        Self::of_program(this_program())
     }
 
     /// Does the work in turn with that of other projects. Dropping the future ends the work.

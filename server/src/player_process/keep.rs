@@ -71,8 +71,8 @@ pub async fn keep(
                 process.stop().await;
                 return Ok(());
             }
-            // It has said why on standard error.
-            End::Said(code) if first => bail!("the player ended with exit code {code}"),
+            // It has said why on standard error. Somebody who asks it to stop, and not the server, gets another one.
+            End::Said(code) if first && code != 0 => bail!("the player ended with exit code {code}"),
             End::Said(code) => error!(code, "the player ended"),
             End::Killed(how) => error!("the player ended: {how}"),
         }
