@@ -32,6 +32,8 @@ async function prepare(site) {
     name: `${MARKUP}${"N".repeat(60)}`,
     instructions: `${RTL}${MARKUP}${"I".repeat(9_000)}`,
     conversations: [conversation],
+    // Whoever has opened a blind one to rate is shown no export of its run.
+    blind: false,
   };
   queue = (await site.ask("POST", `${PROJECT}/review-queues`, made)).id;
   // One that is still to be rated.

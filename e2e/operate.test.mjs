@@ -149,7 +149,7 @@ test("a model is added, shown with its endpoints, changed and removed", () =>
     await form.locator(".field .wrong").getByText("Enter a name first.").waitFor();
     await form.getByLabel(/^Name/).fill("house");
     await form.getByLabel(/^Endpoints/).fill("http://127.0.0.1:9/v1\nhttp://127.0.0.1:10/v1");
-    await form.getByLabel(/^Environment variable/).fill("HOUSE_KEY");
+    await form.getByLabel(/^Environment variable/).fill("HOUSE_API_KEY");
     await form.getByLabel(/tokens read/).fill("0.5");
     await form.getByRole("button", { name: "Save" }).click();
     await form.waitFor({ state: "hidden" });
@@ -159,11 +159,11 @@ test("a model is added, shown with its endpoints, changed and removed", () =>
     assert.equal(await model.locator("table.grid tbody tr").count(), 2);
     await screenshot(page, "models");
     await model.getByRole("button", { name: "Probe" }).click();
-    await page.getByText(/HOUSE_KEY, which must hold the key, is not set/).waitFor();
+    await page.getByText(/HOUSE_API_KEY, which must hold the key, is not set/).waitFor();
 
     await model.getByRole("button", { name: "Edit" }).click();
     const edit = dialog(page, "Edit house");
-    assert.equal(await edit.getByLabel(/^Environment variable/).inputValue(), "HOUSE_KEY");
+    assert.equal(await edit.getByLabel(/^Environment variable/).inputValue(), "HOUSE_API_KEY");
     await edit.getByLabel(/^Endpoints/).fill("http://127.0.0.1:9/v1");
     await edit.getByLabel(/^Environment variable/).fill("");
     await edit.getByRole("button", { name: "Save" }).click();

@@ -12,7 +12,9 @@ export async function addresses(site) {
   const [conversation, rated] = conversations.items.map(({ id }) => id);
   const corpus = await site.ask("POST", `${PROJECT}/corpora`, { name: "all" });
   await site.until(`/corpora/${corpus.id}`, (found) => found.summary.state === "ready");
-  const rate = { name: "first", instructions: "Read it to its end before you rate it.", conversations: [conversation] };
+  // Not a blind one: whoever has opened it to rate would be shown no corpus and no export of its run.
+  const instructions = "Read it to its end before you rate it.";
+  const rate = { name: "first", instructions, conversations: [conversation], blind: false };
   const queue = await site.ask("POST", `${PROJECT}/review-queues`, rate);
   await site.ask("POST", `${PROJECT}/validations`, { similar_goal: 0.3 });
   await site.ask("PUT", `/conversations/${rated}/ratings`, { scores: { overall: 6 }, goal_achieved: true });

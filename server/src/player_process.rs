@@ -2,32 +2,31 @@
 //! and by a player, for tasks in quarantine.
 //!
 //! It is this program's `play`. It lives as long as its standard input is open, so that it never outlives the process that
-//! started it, and answers each line there with its figures.
+//! started it, and answers each line there ([`Question`]).
 
 mod keep;
 mod quarantine;
+mod question;
 
 use std::ffi::OsString;
-use std::io::{self, BufRead, Write};
+use std::io;
 use std::process::{ExitStatus, Stdio};
-use std::thread;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
 
-use crate::telemetry;
-pub use keep::{PlayerFigures, PlayerOrder, keep};
+pub use keep::{PlayerOrder, keep};
 pub use quarantine::watch;
+pub use question::{PlayerLink, Question, obey};
 
 /// How long a process has for the end, beside what it was told to wait for calls in flight.
 const TO_END: Duration = Duration::from_secs(10);
-/// How long it may take over its figures.
-const FOR_FIGURES: Duration = Duration::from_secs(2);
-/// More figures than that are none.
-const LARGEST_FIGURES: u32 = 16 << 20;
+/// How long it may take over an answer.
+const TO_ANSWER: Duration = Duration::from_secs(2);
+/// Longest answer, in bytes.
+const LONGEST_ANSWER: u32 = 16 << 20;
 
 pub struct PlayerProcess {
     /// Killed when it is dropped.
@@ -80,43 +79,26 @@ impl PlayerProcess {
         drop(self.child.kill().await);
     }
 
-    /// Its figures in Prometheus' text format; none if it does not answer.
-    pub async fn figures(&mut self) -> Option<String> {
+    /// `None` if it does not answer.
+    pub async fn ask(&mut self, question: Question) -> Option<String> {
         if self.late {
             return None;
         }
         let to = self.to.as_mut()?;
         let from = &mut self.from;
         let ask = async {
-            to.write_all(b"figures\n").await?;
+            to.write_all(question.line().as_bytes()).await?;
             let length = from.read_u32().await?;
-            if length > LARGEST_FIGURES {
-                return Err(io::Error::other("its figures are too long"));
+            if length > LONGEST_ANSWER {
+                return Err(io::Error::other("its answer is too long"));
             }
             let mut text = vec![0; length as usize];
             from.read_exact(&mut text).await?;
             Ok(String::from_utf8_lossy(&text).into_owned())
         };
-        let answered = timeout(FOR_FIGURES, ask).await.ok().and_then(io::Result::ok);
+        let answered = timeout(TO_ANSWER, ask).await.ok().and_then(io::Result::ok);
         // An answer that comes late would be taken for that to the next question.
         self.late = answered.is_none();
         answered
     }
-}
-
-/// What such a process does beside playing, in a thread of its own: it answers with its figures, and stops when the other
-/// end closes.
-pub fn obey(stop: CancellationToken) {
-    thread::spawn(move || {
-        let mut to = io::stdout().lock();
-        for _ in io::stdin().lock().lines().map_while(Result::ok) {
-            let text = telemetry::figures();
-            let length = u32::try_from(text.len()).unwrap_or_default();
-            let answered = to.write_all(&length.to_be_bytes()).and_then(|()| to.write_all(text.as_bytes()));
-            if answered.and_then(|()| to.flush()).is_err() {
-                break;
-            }
-        }
-        stop.cancel();
-    });
 }

@@ -146,7 +146,6 @@ pub async fn run(args: Play) -> anyhow::Result<ExitCode> {
     }
     if args.child {
         telemetry::count()?;
-        player_process::obey(stop.clone());
     } else {
         say!("playing stored runs; Ctrl-C stops");
     }
@@ -160,6 +159,9 @@ async fn play(args: &Play, connection: &Connection, stop: &CancellationToken) ->
     let (player, pool) = (&args.player, &connection.pool);
     let clients = player.clients();
     let _following = runtime::follow(pool, &clients);
+    if args.child {
+        player_process::obey(stop.clone(), clients.clone());
+    }
     if args.quarantined {
         return player.play_quarantined(pool.clone(), clients, stop).await;
     }

@@ -17,7 +17,7 @@ use super::play::{PlayerArgs, until_interrupted};
 use crate::http;
 use crate::http::app::{App, Setup};
 use crate::people;
-use crate::player_process::{self, PlayerFigures, PlayerOrder};
+use crate::player_process::{self, PlayerLink, PlayerOrder};
 use crate::say::say;
 use crate::secret;
 use crate::telemetry;
@@ -87,7 +87,7 @@ async fn both(
 ) -> anyhow::Result<()> {
     let clients = args.player.clients();
     let files = args.files.clone().unwrap_or_else(|| args.connection.data_dir().join("files"));
-    let (figures, asked) = PlayerFigures::channel();
+    let (link, asked) = PlayerLink::channel();
     let app = App::new(Setup {
         pool: connection.pool.clone(),
         registry: models_file::read(&args.project)?,
@@ -95,7 +95,7 @@ async fn both(
         clients: clients.clone(),
         libraries: Cache::default(),
         sandbox: Sandbox::of_this_program(),
-        player: Some(figures),
+        player: Some(link),
         files: files.clone(),
         https: args.https,
         stop: stop.clone(),

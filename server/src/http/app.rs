@@ -15,7 +15,7 @@ use runtime::ModelClients;
 use sandbox::Sandbox;
 
 use super::Watched;
-use crate::player_process::PlayerFigures;
+use crate::player_process::PlayerLink;
 
 /// How a server is set up.
 pub struct Setup {
@@ -29,7 +29,7 @@ pub struct Setup {
     pub libraries: Cache,
     pub sandbox: Sandbox,
     /// The player that this process keeps, if it keeps one.
-    pub player: Option<PlayerFigures>,
+    pub player: Option<PlayerLink>,
     /// Where this server keeps what is too large for the database: exports.
     pub files: PathBuf,
     /// Behind a proxy that ends TLS: cookies are sent over HTTPS alone, and it says where requests come from.

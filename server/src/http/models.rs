@@ -7,7 +7,7 @@ use domain::api::probe::ModelProbe;
 use domain::api::workers::WorkerSummary;
 use domain::api::{ModelDefinition, ModelSummary, PlayerSummary, ReplicaSummary};
 use domain::job::JobKind;
-use llm::{PoolSpec, Registry, same_url};
+use llm::{PoolSpec, PoolStatus, Registry, same_url};
 use serde::Deserialize;
 use serde_json::Value;
 use sqlx::PgPool;
@@ -31,14 +31,15 @@ pub async fn registry(app: &App) -> Result<Registry> {
 
 /// Models and the state of their endpoints
 ///
-/// Health and load are as this server sees them; other players have limits of their own. Only administrators see where
+/// Health and load are as the player of this server sees them; other players have limits of their own. Only administrators see where
 /// endpoints and keys are; others see `endpoint 1` and so on in place of addresses.
 #[utoipa::path(get, path = "/models", tag = "models", responses((status = 200, body = Vec<ModelSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn list(State(app): State<App>, SignedIn(caller): SignedIn) -> Result<Json<Vec<ModelSummary>>> {
     let registry = registry(&app).await?;
     let workers = workers::all(&mut *app.pool().acquire().await?).await?;
-    let summaries = registry.pools().map(|pool| summary(&app, pool, &workers));
+    let statuses = statuses(&app).await;
+    let summaries = registry.pools().map(|pool| summary(&app, pool, &statuses, &workers));
     Ok(Json(summaries.map(|model| if caller.administers() { model } else { without_places(model) }).collect()))
 }
 
@@ -88,7 +89,7 @@ pub async fn set(
     audit.detail(value);
     audit.commit(tx).await?;
     let workers = workers::all(&mut *app.pool().acquire().await?).await?;
-    Ok(Json(summary(&app, &pool, &workers)))
+    Ok(Json(summary(&app, &pool, &statuses(&app).await, &workers)))
 }
 
 fn pool_spec(name: &str, definition: ModelDefinition) -> PoolSpec {
@@ -200,8 +201,17 @@ pub async fn players(State(pool): State<PgPool>, _: SignedIn) -> Result<Json<Vec
     Ok(Json(players::list(&mut *pool.acquire().await?).await?))
 }
 
-fn summary(app: &App, pool: &PoolSpec, workers: &[WorkerSummary]) -> ModelSummary {
-    let statuses = app.clients().statuses();
+/// How the endpoints do: as the server's player sees them, and those that only this process has asked.
+async fn statuses(app: &App) -> Vec<PoolStatus> {
+    let mut statuses = match app.watched().player {
+        Some(player) => player.models().await,
+        None => Vec::new(),
+    };
+    statuses.extend(app.clients().statuses());
+    statuses
+}
+
+fn summary(app: &App, pool: &PoolSpec, statuses: &[PoolStatus], workers: &[WorkerSummary]) -> ModelSummary {
     let status = statuses.iter().find(|status| status.model == pool.name);
     let replica = |url: &String| {
         let known = status.and_then(|status| status.replicas.iter().find(|replica| same_url(&replica.url, url)));

@@ -9,7 +9,7 @@ use metrics::gauge;
 use sqlx::PgPool;
 use tokio::sync::Semaphore;
 
-use crate::player_process::PlayerFigures;
+use crate::player_process::PlayerLink;
 use crate::telemetry;
 use store::{runs, workers};
 
@@ -17,7 +17,7 @@ use store::{runs, workers};
 #[derive(Clone)]
 pub struct Watched {
     pub pool: PgPool,
-    pub player: Option<PlayerFigures>,
+    pub player: Option<PlayerLink>,
 }
 
 /// The figures of this process and its player, and of the runs, in Prometheus' text format.
@@ -39,7 +39,7 @@ pub async fn metrics(State(watched): State<Watched>) -> String {
         Err(_) => Vec::new(),
     };
     let player = match &watched.player {
-        Some(player) => player.ask().await,
+        Some(player) => player.figures().await,
         None => String::new(),
     };
     telemetry::merged(&[telemetry::figures(), player]) + &of_workers(&joined)

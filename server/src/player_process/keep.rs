@@ -7,12 +7,12 @@ use anyhow::bail;
 use runtime::this_host;
 use sqlx::PgPool;
 use store::players;
-use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, interval, sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
 use super::PlayerProcess;
+use super::question::Asked;
 
 /// How often it is looked whether the player says that it lives.
 const LOOK: Duration = Duration::from_secs(5);
@@ -28,28 +28,6 @@ pub struct PlayerOrder {
     pub database_url: String,
     /// How long it waits for calls in flight when it is asked to stop.
     pub drain: Duration,
-}
-
-/// Asks the player for its figures.
-#[derive(Clone)]
-pub struct PlayerFigures(mpsc::Sender<oneshot::Sender<String>>);
-
-type Asked = mpsc::Receiver<oneshot::Sender<String>>;
-
-impl PlayerFigures {
-    pub fn channel() -> (Self, Asked) {
-        let (send, asked) = mpsc::channel(8);
-        (Self(send), asked)
-    }
-
-    /// Empty while there is no player.
-    pub async fn ask(&self) -> String {
-        let (send, answer) = oneshot::channel();
-        if self.0.try_send(send).is_err() {
-            return String::new();
-        }
-        answer.await.unwrap_or_default()
-    }
 }
 
 /// Until it is asked to stop.
@@ -110,9 +88,9 @@ async fn life(
                 Err(error) => End::Killed(error.to_string()),
             },
             () = stop.cancelled() => return End::Asked,
-            Some(answer) = asked.recv() => {
+            Some((question, answer)) = asked.recv() => {
                 // Nobody may wait for it any more.
-                drop(answer.send(process.figures().await.unwrap_or_default()));
+                drop(answer.send(process.ask(question).await.unwrap_or_default()));
             }
             _ = looks.tick() => if let Some(pid) = pid && is_silent(pool, pid).await {
                 warn!(pid, "the player has not said for too long that it lives, and is killed");
