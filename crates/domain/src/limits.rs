@@ -36,7 +36,7 @@ pub const MOST_DOCUMENT_VALUES: usize = 1_000_000;
 /// and JSON Schemas of imported tools up to 40.
 pub const MOST_DOCUMENT_LEVELS: usize = 64;
 
-/// What is wrong: the pointer of a field (RFC 6901), and why.
+/// Problems: the JSON pointer of a field (RFC 6901), and the reason.
 pub type Findings = Vec<(String, String)>;
 
 /// A list or a mapping with more than may be there. What is in it is then not looked at.
@@ -69,7 +69,7 @@ pub fn keys<'a>(at: &str, keys: impl ExactSizeIterator<Item = &'a String>, most:
     wrong.take(MOST_PROBLEMS + 1).collect()
 }
 
-/// What no name can be. Whether anything has the name is not checked.
+/// Why a text cannot be a name. Whether anything is called so is not checked.
 pub fn name_problem(name: &str) -> Option<String> {
     let fits = (1..=LONGEST_NAME).contains(&name.len()) && !name.chars().any(char::is_control);
     (!fits).then(|| format!("expected a name of 1 to {LONGEST_NAME} bytes without control characters"))

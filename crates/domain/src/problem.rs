@@ -86,7 +86,7 @@ fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Opt
     let mut left = MOST_COMPARED;
     candidates
         .into_iter()
-        // What is half as long, or twice, has less than half of its letters in common.
+        // A name of less than half or more than twice the length cannot be similar enough.
         .filter(|c| c.len() / 2 <= name.len() && name.len() / 2 <= c.len() && c.len() <= LONGEST_NAME)
         .map_while(|c| {
             left = left.checked_sub(name.len().max(1) * c.len().max(1))?;

@@ -127,7 +127,7 @@ pub fn listed(mut found: Vec<Found>) -> Vec<Found> {
     if rest == 0 {
         return found;
     }
-    // What is equally bad stays in its order.
+    // The sort is stable: findings of the same grade keep their order.
     found.sort_by_key(|one| Reverse(one.grade));
     found.truncate(MOST_FOUND);
     found.sort();

@@ -105,7 +105,7 @@ fn shown(value: &Value) -> String {
     if text.chars().nth(80).is_some() { text.chars().take(80).collect::<String>() + "..." } else { text }
 }
 
-/// What the validator says, which may hold the whole value.
+/// Cuts a message of the validator, which may contain the whole value.
 fn shortened(said: String) -> String {
     const LONGEST: usize = 1_000;
     if said.chars().nth(LONGEST).is_some() { said.chars().take(LONGEST).collect::<String>() + "..." } else { said }

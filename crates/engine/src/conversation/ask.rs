@@ -184,7 +184,7 @@ impl Conversation {
         ask
     }
 
-    /// What a judge is told of the case besides the conversation.
+    /// The case as judges read it, beside the conversation.
     fn judged_case(&self) -> Value {
         let scenario = &self.case.scenario;
         json!({

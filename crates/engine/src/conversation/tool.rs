@@ -169,7 +169,7 @@ impl Conversation {
         }
     }
 
-    /// What the answers so far have, and what they changed.
+    /// Size of all answers so far, with their patches, in bytes.
     fn answered_bytes(&self) -> usize {
         self.state.transcript.calls.iter().map(|call| call.content.len() + bytes_of(&call.patch)).sum()
     }
@@ -301,8 +301,7 @@ fn changed(call: &ToolCall, content: String, patch: Patch, usage: Usage) -> Even
     EventKind::ToolAnswered { call_id, tool, content, answer: Answer::Succeeded, patch, fault: None, note: None, usage }
 }
 
-/// Nobody could answer: the agent is told no more than that, and people why.
-/// What a patch has as text, about.
+/// Approximate size of a patch as text, in bytes.
 fn bytes_of(patch: &Patch) -> usize {
     fn value(json: &Value) -> usize {
         match json {
@@ -315,6 +314,7 @@ fn bytes_of(patch: &Patch) -> usize {
     patch.iter().map(|op| op.path().len() + op.value().map_or(0, value)).sum()
 }
 
+/// Nobody could answer: the agent is told no more than that, and people why.
 fn unanswered(call: &ToolCall, why: String) -> EventKind {
     let (call_id, tool, content) = (call.id.clone(), call.name().to_owned(), FALLBACK.to_owned());
     let (answer, patch) = (Answer::Fallback, Patch::new());

@@ -43,7 +43,7 @@ impl Client {
         let status = response.status();
         let retry_after = retry_after::read(response.headers());
         let parts =
-            Parts { response, deadline, waiting, idle: self.options.idle_timeout, only: self.only(), so_far: 0 };
+            Parts { response, deadline, waiting, idle: self.options.idle_timeout, only: self.only(), bytes_read: 0 };
         if status.is_success() {
             let ((reply, manner), began) = body::read(parts, listener).await?;
             return Ok(Heard { reply, manner, first_byte: began - sent });

@@ -30,7 +30,7 @@ pub struct Parts<'a> {
     /// The model that has to answer, where that is known by its exact name.
     pub only: Option<&'a str>,
     /// Bytes that came.
-    pub so_far: usize,
+    pub bytes_read: usize,
 }
 
 /// What is waited for, how long in all, and until when.
@@ -55,8 +55,8 @@ impl Parts<'_> {
         let part = part.ok_or_else(|| waiting.failure())?.map_err(|_| Failure::CutStream)?;
         let Some(part) = part else { return Ok(false) };
         self.waiting = Waiting { wait: Wait::NextChunk, limit: self.idle, until: Instant::now() + self.idle };
-        self.so_far += part.len();
-        if self.so_far > MOST_SENT_BYTES {
+        self.bytes_read += part.len();
+        if self.bytes_read > MOST_SENT_BYTES {
             return Err(Failure::too_long(ChatReply::default()));
         }
         bytes.extend_from_slice(&part);

@@ -79,7 +79,7 @@ fn find(value: &Value, rest: &str, is_first: bool) -> Option<String> {
     }
 }
 
-/// What of a name comes after a segment, if it begins with that.
+/// The rest of a name after a segment; `None` if it does not begin with that segment.
 fn after<'a>(name: &'a str, segment: &str, is_first: bool) -> Option<&'a str> {
     if is_number(segment) {
         return name.strip_prefix('[')?.strip_prefix(segment)?.strip_prefix(']');

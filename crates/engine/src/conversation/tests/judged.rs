@@ -1,4 +1,4 @@
-//! What judges read, against an agent that writes to them.
+//! An agent that writes to its judge cannot forge what the judge reads.
 
 use domain::message::Message;
 
