@@ -41,12 +41,22 @@ pub struct Place<'a> {
 ///
 /// # Errors
 /// [`BadInput`] with everything that keeps it from being played.
-pub async fn play(place: &Place<'_>, id: &str, wanted: PlayScenario) -> anyhow::Result<Rehearsal> {
-    let mut wanted = wanted;
+pub async fn play(place: &Place<'_>, id: &str, mut wanted: PlayScenario) -> anyhow::Result<Rehearsal> {
     let named = [DocumentId { kind: Kind::Scenario, name: id.to_owned() }];
-    let files = files(place, &named, std::mem::take(&mut wanted.drafts)).await?;
-    let play = PlayScript { files, scenario: id.to_owned(), wanted };
-    answer(&named[0].path(None), place.sandbox.run(place.project, play).await)
+    let drafts = std::mem::take(&mut wanted.drafts);
+    tried(place, &named, drafts, |files| PlayScript { files, scenario: id.to_owned(), wanted }).await
+}
+
+/// Does work on the project with its drafts, in the sandbox. The first document that is named is the one that a limit is
+/// reported of.
+async fn tried<W: Work<Answer = Result<T, Fault>>, T>(
+    place: &Place<'_>,
+    named: &[DocumentId],
+    drafts: Texts,
+    work: impl FnOnce(Files) -> W,
+) -> anyhow::Result<T> {
+    let files = files(place, named, drafts).await?;
+    answer(&named[0].path(None), place.sandbox.run(place.project, work(files)).await)
 }
 
 /// Plays the script of a scenario.

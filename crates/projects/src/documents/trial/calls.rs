@@ -17,10 +17,10 @@ use sandbox::Work;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Place, field, files, library, named, traced};
+use super::{Place, field, library, named, traced, tried};
 use crate::library::{Files, Library};
 use crate::provenance::{history, writer};
-use crate::sandboxed::{Fault, answer};
+use crate::sandboxed::Fault;
 use domain::bad_input::BadInput;
 
 /// Most calls that are tried at once.
@@ -30,15 +30,12 @@ const MOST_CALLS: usize = 100;
 ///
 /// # Errors
 /// [`BadInput`] with everything that keeps them from being made.
-pub async fn attempt(place: &Place<'_>, playbook: &str, wanted: TryCalls) -> anyhow::Result<Tried> {
+pub async fn attempt(place: &Place<'_>, playbook: &str, mut wanted: TryCalls) -> anyhow::Result<Tried> {
     if wanted.calls.is_empty() || wanted.calls.len() > MOST_CALLS {
         bail!(field("calls", format!("give 1 to {MOST_CALLS} calls")));
     }
-    let mut wanted = wanted;
-    let named = named(playbook, wanted.scenario.as_deref());
-    let files = files(place, &named, std::mem::take(&mut wanted.drafts)).await?;
-    let call = CallTools { files, playbook: playbook.to_owned(), wanted };
-    answer(&format!("playbooks/{playbook}"), place.sandbox.run(place.project, call).await)
+    let (named, drafts) = (named(playbook, wanted.scenario.as_deref()), std::mem::take(&mut wanted.drafts));
+    tried(place, &named, drafts, |files| CallTools { files, playbook: playbook.to_owned(), wanted }).await
 }
 
 /// Makes calls of a playbook's tools.
@@ -54,11 +51,11 @@ impl Work for CallTools {
     type Answer = Result<Tried, Fault>;
 
     fn work(self, _: &dyn Fn(Value)) -> Self::Answer {
-        Ok(tried(&*library(self.files)?, &self.playbook, self.wanted)?)
+        Ok(called(&*library(self.files)?, &self.playbook, self.wanted)?)
     }
 }
 
-fn tried(library: &Library, playbook: &str, wanted: TryCalls) -> anyhow::Result<Tried> {
+fn called(library: &Library, playbook: &str, wanted: TryCalls) -> anyhow::Result<Tried> {
     let TryCalls { scenario, calls, trace, .. } = wanted;
     let mut attempt = begun(library, playbook, scenario.as_deref())?;
     let mut tried = made(&mut attempt, &calls)?;

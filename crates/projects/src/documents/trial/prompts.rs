@@ -17,21 +17,18 @@ use sandbox::Work;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Place, field, files, library, named, played};
+use super::{Place, field, library, named, played, tried};
 use crate::library::{Files, Library};
-use crate::sandboxed::{Fault, answer};
+use crate::sandboxed::Fault;
 use domain::bad_input::BadInput;
 
 /// Renders what each role is told when the script of a scenario is played.
 ///
 /// # Errors
 /// [`BadInput`] with everything that keeps it from being played: templates that are none stand there with their lines.
-pub async fn prompts(place: &Place<'_>, playbook: &str, wanted: RenderPrompts) -> anyhow::Result<Prompts> {
-    let mut wanted = wanted;
-    let named = named(playbook, wanted.scenario.as_deref());
-    let files = files(place, &named, std::mem::take(&mut wanted.drafts)).await?;
-    let render = RenderTemplates { files, playbook: playbook.to_owned(), wanted };
-    answer(&format!("playbooks/{playbook}"), place.sandbox.run(place.project, render).await)
+pub async fn prompts(place: &Place<'_>, playbook: &str, mut wanted: RenderPrompts) -> anyhow::Result<Prompts> {
+    let (named, drafts) = (named(playbook, wanted.scenario.as_deref()), std::mem::take(&mut wanted.drafts));
+    tried(place, &named, drafts, |files| RenderTemplates { files, playbook: playbook.to_owned(), wanted }).await
 }
 
 /// Renders the prompts of a playbook's roles.
