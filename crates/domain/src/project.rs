@@ -69,14 +69,17 @@ impl DocumentId {
         ))
     }
 
-    /// Where a new document stands that is one file. A scenario stands with others of its playbook, if that is known.
+    /// The file in which a document names itself, where a new one is put. A scenario stands with others of its playbook, if
+    /// that is known.
     pub fn path(&self, playbook: Option<&str>) -> String {
         let Self { kind, name } = self;
         match (kind, playbook) {
             (Kind::Persona, _) if name == PERSONA_MODEL => "personas/model.yaml".to_owned(),
             (Kind::Persona, _) => format!("personas/profiles/{name}.yaml"),
             (Kind::Scenario, Some(playbook)) => format!("scenarios/{playbook}/{name}.yaml"),
-            (kind, _) => format!("{}/{name}.yaml", kind.folder()),
+            (Kind::Scenario, None) => format!("scenarios/{name}.yaml"),
+            (Kind::Playbook, _) => format!("playbooks/{name}/playbook.yaml"),
+            (Kind::Judge, _) => format!("judges/{name}/judge.yaml"),
         }
     }
 
@@ -242,7 +245,8 @@ mod tests {
 
     #[test]
     fn a_document_stands_where_it_belongs() {
-        for (kind, playbook) in [(Kind::Scenario, Some("bank")), (Kind::Scenario, None), (Kind::Persona, None)] {
+        let scenario_of_bank = (Kind::Scenario, Some("bank"));
+        for (kind, playbook) in Kind::VARIANTS.iter().map(|kind| (*kind, None)).chain([scenario_of_bank]) {
             for name in ["model", "lost_card"] {
                 let id = DocumentId::new(kind, name).expect("a name");
                 assert_eq!(DocumentId::of(&id.path(playbook)), Ok(id));

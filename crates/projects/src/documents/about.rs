@@ -14,8 +14,7 @@ const MOST: usize = 50;
 
 pub fn about(id: &DocumentId, files: &Texts) -> About {
     let main = match id.kind {
-        Kind::Playbook => files.get_key_value(&format!("playbooks/{}/playbook.yaml", id.name)),
-        Kind::Judge => files.get_key_value(&format!("judges/{}/judge.yaml", id.name)),
+        Kind::Playbook | Kind::Judge => files.get_key_value(&id.path(None)),
         Kind::Scenario | Kind::Persona => files.iter().next(),
     };
     let Some(Ok(located)) = main.map(|(path, text)| document::value(path, text)) else { return About::default() };

@@ -10,7 +10,7 @@ use domain::document::{self, Located};
 use domain::finding::{Grade, Rule};
 use domain::project::{DocumentId, Kind, PERSONA_MODEL};
 use domain::scenario::Scenario;
-use sandbox::{Failure, Sandbox, Work};
+use sandbox::{Failure, Limit, Sandbox, Work};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -44,10 +44,9 @@ impl Outlook {
     }
 
     /// Of documents that cannot be checked within the limits of the sandbox.
-    fn unknown(changed: &BTreeSet<DocumentId>, failure: &Failure) -> Option<Self> {
-        let Failure::Exceeded(limit) = failure else { return None };
-        let found = changed.iter().map(|id| Found::new(exceeded(&id.path(None), *limit), None, String::new()));
-        Some(Self { found: found.collect(), about: Vec::new() })
+    fn beyond(limit: Limit, files: &[String]) -> Self {
+        let found = files.iter().map(|file| Found::new(exceeded(file, limit), None, String::new()));
+        Self { found: found.collect(), about: Vec::new() }
     }
 }
 
@@ -75,9 +74,11 @@ impl Work for CheckDocuments {
 impl CheckDocuments {
     /// In a process of its own. Documents that exceed a limit have a finding that says so.
     pub(super) async fn within(self, sandbox: &Sandbox, project: Uuid) -> Result<<Self as Work>::Answer, Failure> {
-        let changed = self.changed.clone();
-        let checked = sandbox.run(project, self).await;
-        checked.or_else(|failure| Outlook::unknown(&changed, &failure).map(Ok).ok_or(failure))
+        let changed: Vec<String> = self.changed.iter().map(|id| main_file(&self.after, id)).collect();
+        match sandbox.run(project, self).await {
+            Err(Failure::Exceeded(limit)) => Ok(Ok(Outlook::beyond(limit, &changed))),
+            checked => checked,
+        }
     }
 }
 
@@ -135,17 +136,19 @@ fn key(problem: &Problem) -> (String, String, String) {
     (problem.file.clone(), problem.field.clone(), problem.message.clone())
 }
 
+/// The file in which a document names itself: a scenario's may lie in any folder.
+fn main_file(files: &Files, id: &DocumentId) -> String {
+    let mut own = files.iter().map(|(path, _)| path).filter(|path| DocumentId::of(path).as_ref() == Ok(id));
+    let found = if id.kind == Kind::Scenario { own.next().cloned() } else { None };
+    found.unwrap_or_else(|| id.path(None))
+}
+
 /// A document calls itself as its file or folder is called: by that name others find it.
 fn misnamed(places: &mut Places<'_>, id: &DocumentId) -> Option<Found> {
     let (path, field) = match id.kind {
-        Kind::Playbook => (format!("playbooks/{}/playbook.yaml", id.name), "name"),
-        Kind::Judge => (format!("judges/{}/judge.yaml", id.name), "name"),
         Kind::Persona if id.name == PERSONA_MODEL => return None,
-        Kind::Persona => (id.path(None), "name"),
-        Kind::Scenario => {
-            let own = |(path, _): &(&String, &String)| DocumentId::of(path).as_ref() == Ok(id);
-            (places.files.iter().find(own)?.0.clone(), "id")
-        }
+        Kind::Playbook | Kind::Judge | Kind::Persona => (id.path(None), "name"),
+        Kind::Scenario => (main_file(places.files, id), "id"),
     };
     let located = places.located(&path)?;
     let name = located.value[field].as_str().filter(|name| *name != id.name)?;
@@ -171,5 +174,28 @@ impl Places<'_> {
         let located = if problem.field.is_empty() { None } else { self.located(&problem.file) };
         let pointer = located.and_then(|located| located.pointer(&problem.field)).unwrap_or_default();
         Found::new(problem, rule, pointer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_beyond_a_limit_are_named_by_their_files_and_are_not_sound() {
+        let playbook = DocumentId { kind: Kind::Playbook, name: "bank".to_owned() };
+        let scenario = DocumentId { kind: Kind::Scenario, name: "move_money".to_owned() };
+        let mut files = Files::default();
+        files.insert("scenarios/bank/old/move_money.yaml", String::new());
+        let changed = [&playbook, &scenario].map(|id| main_file(&files, id));
+        assert_eq!(changed, ["playbooks/bank/playbook.yaml", "scenarios/bank/old/move_money.yaml"]);
+        let outlook = Outlook::beyond(Limit::Memory, &changed);
+        assert!(!outlook.is_sound());
+        for (id, file) in [(&playbook, &changed[0]), (&scenario, &changed[1])] {
+            let found = outlook.of(id);
+            assert_eq!(found.len(), 1, "each is told of its own");
+            assert_eq!(&found[0].file, file);
+            assert!(found[0].message.contains("1024 MiB of memory"), "{}", found[0].message);
+        }
     }
 }
