@@ -1,0 +1,77 @@
+//! What a run of a workflow keeps besides its documents.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::event::Usage;
+use llm::{ModelSpec, PoolSpec, Registry};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RowsSpec {
+    pub workflow: String,
+    pub source: Source,
+    /// Input of the workflow -> the column that it is taken from, where the names differ.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub columns: BTreeMap<String, String>,
+    /// Who plays each role; `scripted` stands for the workflow's stand-in.
+    pub models: BTreeMap<String, ModelSpec>,
+    /// Index of the workflow -> the one that is searched. One without is the passages beside the workflow.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub indexes: BTreeMap<String, Uuid>,
+    /// Tools that the workflow's stand-ins play, because none was registered where the run was ordered.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub scripted_tools: BTreeSet<String>,
+    /// What models.yaml says of the models that are named here: their endpoints and prices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<PoolSpec>,
+    /// How often a row is played again that no model answered.
+    #[serde(default)]
+    pub retries: u32,
+    /// Whether requests are made that follow from the beginnings of replies.
+    #[serde(default = "yes")]
+    pub streaming: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// Where the input rows come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// They stand here. For a few rows.
+    Rows(Vec<Map<String, Value>>),
+    /// Rows of a version of a dataset: so many from a position on.
+    Dataset { id: Uuid, first: u64, count: u64 },
+}
+
+impl Source {
+    /// How many there are.
+    pub const fn count(&self) -> u64 {
+        match self {
+            Self::Rows(rows) => rows.len() as u64,
+            Self::Dataset { count, .. } => *count,
+        }
+    }
+}
+
+impl RowsSpec {
+    pub fn registry(&self) -> Registry {
+        self.pools.iter().cloned().collect()
+    }
+
+    /// Every model that it asks, in words; stand-ins are none.
+    pub fn asked(&self) -> BTreeSet<String> {
+        let models = self.models.values().filter(|model| **model != ModelSpec::Scripted);
+        models.map(ToString::to_string).collect()
+    }
+
+    /// What a call cost, in billionths of the unit of the prices.
+    pub fn cost(&self, model: &str, usage: Usage) -> i64 {
+        let price = self.pools.iter().find(|pool| pool.name == model).and_then(|pool| pool.price);
+        price.map_or(0, |price| price.cost(usage))
+    }
+}

@@ -1,0 +1,97 @@
+//! HTTP endpoints and MCP servers that workflows may call. Administrators register them in a file, and documents only
+//! name them: who writes a document does not choose where this machine connects to.
+
+mod answer;
+mod endpoint;
+mod file;
+mod server;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::problem::{Problem, did_you_mean, listed};
+use domain::workflow::ToolKind;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::Value;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use endpoint::Endpoint;
+use server::Server;
+
+/// The tools of a process, by name. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Tools(Arc<BTreeMap<String, Arc<Tool>>>);
+
+struct Tool {
+    target: Target,
+    /// For a call as a whole, its attempts included.
+    timeout: Duration,
+    in_flight: Semaphore,
+}
+
+enum Target {
+    Endpoint(Endpoint),
+    Server(Server),
+}
+
+impl Target {
+    const fn kind(&self) -> ToolKind {
+        match self {
+            Self::Endpoint(_) => ToolKind::Endpoint,
+            Self::Server(_) => ToolKind::Server,
+        }
+    }
+}
+
+impl Tools {
+    /// Reads a file of tools and the keys that it names; connects to nothing. `path` is only a name for messages.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the file, each with its line.
+    pub fn read(path: &str, text: &str) -> Result<Self, Vec<Problem>> {
+        file::read(path, text).map(|tools| Self(Arc::new(tools)))
+    }
+
+    pub fn is_registered(&self, kind: ToolKind, name: &str) -> bool {
+        self.0.get(name).is_some_and(|tool| tool.target.kind() == kind)
+    }
+
+    /// Why there is no such tool.
+    pub fn missing(&self, kind: ToolKind, name: &str) -> String {
+        if let Some(other) = self.0.get(name) {
+            return format!("`{name}` is registered as an {}, and is called as an {kind}", other.target.kind());
+        }
+        let known = || self.0.iter().filter(|(_, tool)| tool.target.kind() == kind).map(|(name, _)| name.as_str());
+        let hint = did_you_mean(name, known());
+        format!("no {kind} is registered as `{name}`{hint} (--tools); there are: {}", listed(known()))
+    }
+
+    /// Calls a tool: `{tool, arguments}` of a server, `{body}` of an endpoint. The answer is `{value}`, or `{error}` in words.
+    pub fn call(&self, name: &str, message: Value) -> BoxFuture<'static, Value> {
+        let Some(tool) = self.0.get(name).cloned() else {
+            return futures::future::ready(answer::failed("it is not registered")).boxed();
+        };
+        async move { tool.call(message).await }.boxed()
+    }
+}
+
+impl Tool {
+    async fn call(&self, message: Value) -> Value {
+        // It is never closed.
+        let _turn = self.in_flight.acquire().await;
+        let answered = timeout(self.timeout, async {
+            match &self.target {
+                Target::Endpoint(endpoint) => endpoint.call(&message["body"]).await,
+                Target::Server(server) => server.call(&message).await,
+            }
+        });
+        let late = || Err(format!("did not answer within {} s", self.timeout.as_secs()));
+        match answered.await.unwrap_or_else(|_| late()) {
+            Ok(value) => answer::succeeded(value),
+            Err(reason) => answer::failed(&reason),
+        }
+    }
+}

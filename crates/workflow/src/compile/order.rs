@@ -1,0 +1,129 @@
+//! The order of the steps of one list: each after those that it reads.
+
+use std::collections::BTreeSet;
+
+use domain::workflow::{Step, Steps};
+use serde_json::Value;
+
+use super::{Compiler, templates};
+use crate::expression::{Scope, infer};
+
+impl Compiler<'_> {
+    /// The places of the steps in an order in which each one comes after what it reads. Steps that wait for each other are a
+    /// problem, and left out.
+    pub fn ordered(&mut self, steps: &Steps, pointer: &str) -> Vec<usize> {
+        let reads: Vec<BTreeSet<usize>> = steps.values().map(|step| self.read_steps(step, steps)).collect();
+        let mut after: Vec<BTreeSet<usize>> = reads.clone();
+        let mut end = None;
+        for (place, step) in steps.values().enumerate() {
+            after[place].extend(end);
+            if step.end.is_some() {
+                end = Some(place);
+            }
+        }
+        let (mut done, mut order) = (vec![false; steps.len()], Vec::new());
+        while let Some(next) = (0..steps.len()).find(|i| !done[*i] && after[*i].iter().all(|before| done[*before])) {
+            done[next] = true;
+            order.push(next);
+        }
+        if let Some(circle) = (0..steps.len()).find(|i| !done[*i]).map(|first| circle(&after, &done, first)) {
+            let names: Vec<&str> = circle.iter().filter_map(|i| Some(steps.get_index(*i)?.0.as_str())).collect();
+            let at = domain::patch::join(pointer, names.first().copied().unwrap_or_default());
+            let ends = circle.iter().any(|i| steps[*i].end.is_some());
+            let why = if ends { " (steps after an `end` wait for it)" } else { "" };
+            self.problem(&at, format!("these steps wait for each other: {}{why}", names.join(" -> ")));
+        }
+        order
+    }
+
+    /// The steps of its own list that a step names somewhere, in what is within it, too.
+    fn read_steps(&self, step: &Step, beside: &Steps) -> BTreeSet<usize> {
+        let mut names = BTreeSet::new();
+        self.names_of(step, &mut names);
+        names.iter().filter_map(|name| beside.get_index_of(name.as_str())).collect()
+    }
+
+    fn names_of(&self, step: &Step, into: &mut BTreeSet<String>) {
+        let mut value = |spec: &Value| names_of_value(spec, into);
+        value(&step.code);
+        value(&step.yields);
+        let inner: Vec<&Value> = step.state.values().chain(step.next.values()).collect();
+        inner.into_iter().for_each(&mut value);
+        if let Some(call) = &step.call {
+            call.with.values().for_each(&mut value);
+        }
+        let until = step.repeat.as_ref().and_then(|own| own.until.as_ref());
+        let ended = step.end.as_ref().and_then(|own| own.when.as_ref());
+        let query = step.search.as_ref().map(|own| &own.query);
+        let texts = step.embed.as_ref().map(|own| &own.texts);
+        for text in [step.when.as_ref(), step.map.as_ref(), until, ended, query, texts].into_iter().flatten() {
+            names_of_text(text, into);
+        }
+        if let Some(rerank) = &step.rerank {
+            [&rerank.query, &rerank.documents].into_iter().for_each(|text| names_of_text(text, into));
+        }
+        if let Some(call) = &step.tool {
+            call.arguments.values().chain([&call.body]).for_each(|spec| names_of_value(spec, into));
+            call.otherwise.iter().for_each(|spec| names_of_value(spec, into));
+        }
+        let embeds = step.embed.as_ref().and_then(|own| own.otherwise.as_ref());
+        let ranks = step.rerank.as_ref().and_then(|own| own.otherwise.as_ref());
+        embeds.into_iter().chain(ranks).for_each(|spec| names_of_value(spec, into));
+        if let Some(end) = &step.end {
+            end.output.values().for_each(|spec| names_of_value(spec, into));
+        }
+        if let Some(ask) = &step.ask {
+            if !ask.roles.is_empty() {
+                names_of_text(&ask.role, into);
+            }
+            ask.messages.iter().for_each(|text| names_of_text(text, into));
+            ask.otherwise.iter().for_each(|spec| names_of_value(spec, into));
+            ask.system.iter().chain(&ask.prompt).for_each(|text| self.names_of_template(text, into));
+        }
+        step.steps.values().for_each(|inner| self.names_of(inner, into));
+    }
+
+    fn names_of_template(&self, text: &str, into: &mut BTreeSet<String>) {
+        let used = match self.templates.get_template(text) {
+            Ok(template) => template.undeclared_variables(false),
+            Err(_) if templates::is_file(text) && !text.contains([' ', '\n', '{']) => return,
+            Err(_) => {
+                let mut alone = engine::templates::environment();
+                if engine::templates::add(&mut alone, "text", text).is_err() {
+                    return;
+                }
+                alone.get_template("text").map(|own| own.undeclared_variables(false)).unwrap_or_default()
+            }
+        };
+        into.extend(used);
+    }
+}
+
+fn names_of_value(spec: &Value, into: &mut BTreeSet<String>) {
+    match spec {
+        Value::String(text) => names_of_text(text, into),
+        Value::Array(items) => items.iter().for_each(|item| names_of_value(item, into)),
+        Value::Object(fields) => fields.values().for_each(|item| names_of_value(item, into)),
+        _ => {}
+    }
+}
+
+/// All names that are free in an expression. What is wrong with it is said later.
+fn names_of_text(text: &str, into: &mut BTreeSet<String>) {
+    into.extend(infer(text, &Scope::anything(), &[]).names);
+}
+
+/// A way round among those that are not done.
+fn circle(after: &[BTreeSet<usize>], done: &[bool], first: usize) -> Vec<usize> {
+    let mut way = vec![first];
+    loop {
+        let last = way[way.len() - 1];
+        let Some(next) = after[last].iter().copied().find(|before| !done[*before]) else { return way };
+        if let Some(start) = way.iter().position(|seen| *seen == next) {
+            way.drain(..start);
+            way.push(next);
+            return way;
+        }
+        way.push(next);
+    }
+}

@@ -1,0 +1,479 @@
+//! Expressions of a workflow: which names they use, and what type their value has.
+
+use domain::problem::{did_you_mean, listed};
+use engine::tools::code::{builtin_names, source};
+use indexmap::{IndexMap, IndexSet};
+use starlark_syntax::syntax::ast::{AssignTargetP, AstExpr, AstLiteral, BinOp, ClauseP, ExprP, ForClauseP, StmtP};
+
+use crate::types::Type;
+
+mod methods;
+
+/// The names that an expression may use.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    /// Inputs, items, states and steps, with their types.
+    pub values: IndexMap<String, Type>,
+    /// Functions of `functions.star`.
+    pub functions: Vec<String>,
+    /// Names that exist elsewhere in the document, with why they cannot be used here.
+    pub elsewhere: Vec<(String, String)>,
+    /// Every name is a value.
+    pub is_open: bool,
+}
+
+impl Scope {
+    /// For an expression of which only the names are asked.
+    pub fn anything() -> Self {
+        Self { is_open: true, ..Self::default() }
+    }
+}
+
+/// What is known of an expression before it is evaluated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inferred {
+    pub of: Type,
+    /// The values that it uses, each once.
+    pub names: Vec<String>,
+    /// The name and the keys, if it is nothing but that.
+    pub path: Option<Vec<String>>,
+    pub problems: Vec<String>,
+    /// Paths that are there where it is true, and where it is not.
+    pub guards: Vec<String>,
+    pub guards_if_not: Vec<String>,
+}
+
+impl Inferred {
+    fn broken(problem: String) -> Self {
+        Self {
+            of: Type::Any,
+            names: Vec::new(),
+            path: None,
+            problems: vec![problem],
+            guards: Vec::new(),
+            guards_if_not: Vec::new(),
+        }
+    }
+}
+
+/// `guarded`: paths that are known not to be `None` here.
+pub fn infer(text: &str, scope: &Scope, guarded: &[String]) -> Inferred {
+    let ast = match source::expression(text) {
+        Ok(ast) => ast,
+        Err(fault) => return Inferred::broken(format!("`{}`: {}", shortened(text), fault.message)),
+    };
+    let Some(expression) = expression_of(&ast.statement().node) else {
+        return Inferred::broken(format!("`{}` is no expression", shortened(text)));
+    };
+    let mut inference = Inference {
+        scope,
+        locals: Vec::new(),
+        guarded: guarded.to_vec(),
+        names: IndexSet::new(),
+        problems: Vec::new(),
+    };
+    let of = inference.type_of(expression);
+    let path = path_of(expression).filter(|path| scope.values.contains_key(&path[0]));
+    Inferred {
+        of,
+        names: inference.names.into_iter().collect(),
+        path,
+        problems: inference.problems,
+        guards: truths(expression, true),
+        guards_if_not: truths(expression, false),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or("");
+    if line.chars().count() > 60 { line.chars().take(57).collect::<String>() + "..." } else { line.to_owned() }
+}
+
+fn expression_of<P: starlark_syntax::syntax::ast::AstPayload>(
+    statement: &StmtP<P>,
+) -> Option<&starlark_syntax::syntax::ast::AstExprP<P>> {
+    match statement {
+        StmtP::Expression(expression) => Some(expression),
+        StmtP::Statements(all) => match &all[..] {
+            [only] => expression_of(&only.node),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+struct Inference<'a> {
+    scope: &'a Scope,
+    /// Names of comprehensions and lambdas, the innermost last.
+    locals: Vec<(String, Type)>,
+    guarded: Vec<String>,
+    names: IndexSet<String>,
+    problems: Vec<String>,
+}
+
+impl Inference<'_> {
+    fn type_of(&mut self, expression: &AstExpr) -> Type {
+        let known = self.bare_type(expression);
+        match path_of(expression) {
+            Some(path) if self.guarded.contains(&path.join(".")) => known.present(),
+            _ => known,
+        }
+    }
+
+    fn bare_type(&mut self, expression: &AstExpr) -> Type {
+        match &expression.node {
+            ExprP::Identifier(name) => self.named(&name.node.ident),
+            ExprP::Literal(literal) => match literal {
+                AstLiteral::Int(_) | AstLiteral::Float(_) => Type::Number,
+                AstLiteral::String(_) => Type::Text,
+                _ => Type::Any,
+            },
+            ExprP::FString(text) => {
+                text.node.expressions.iter().for_each(|inner| drop(self.type_of(inner)));
+                Type::Text
+            }
+            ExprP::Dot(of, key) => self.field(of, &key.node),
+            ExprP::Index(both) => self.indexed(&both.0, &both.1),
+            ExprP::Slice(of, from, to, step) => {
+                [from, to, step].into_iter().flatten().for_each(|bound| drop(self.type_of(bound)));
+                match self.used(of) {
+                    Type::Stream(item) => Type::List(item),
+                    known => known,
+                }
+            }
+            ExprP::Call(function, arguments) => {
+                let arguments: Vec<&AstExpr> = arguments.args.iter().map(|argument| argument.node.expr()).collect();
+                self.called(function, &arguments)
+            }
+            ExprP::Not(of) => {
+                self.type_of(of);
+                Type::Boolean
+            }
+            ExprP::Minus(of) | ExprP::Plus(of) | ExprP::BitNot(of) => {
+                self.used(of);
+                Type::Number
+            }
+            ExprP::Op(a, operator, b) => self.operation(a, *operator, b),
+            ExprP::If(parts) => {
+                let (condition, yes, no) = &**parts;
+                self.type_of(condition);
+                let yes = self.guarding(truths(condition, true), |here| here.type_of(yes));
+                let no = self.guarding(truths(condition, false), |here| here.type_of(no));
+                yes.unite(&no)
+            }
+            ExprP::List(items) => self.items(items),
+            ExprP::Tuple(items) => {
+                items.iter().for_each(|item| drop(self.type_of(item)));
+                Type::Any
+            }
+            ExprP::Dict(pairs) => self.dict(pairs),
+            ExprP::ListComprehension(body, first, clauses) => {
+                Type::list(self.comprehension(first, clauses, |here| here.type_of(body)))
+            }
+            ExprP::DictComprehension(body, first, clauses) => {
+                self.comprehension(first, clauses, |here| {
+                    here.type_of(&body.0);
+                    here.type_of(&body.1)
+                });
+                Type::Any
+            }
+            ExprP::Lambda(lambda) => {
+                let before = self.locals.len();
+                let names = lambda.params.iter().filter_map(|parameter| parameter.node.ident());
+                self.locals.extend(names.map(|name| (name.node.ident.clone(), Type::Any)));
+                self.type_of(&lambda.body);
+                self.locals.truncate(before);
+                Type::Any
+            }
+            ExprP::Index2(parts) => {
+                self.type_of(&parts.0);
+                Type::Any
+            }
+        }
+    }
+
+    fn named(&mut self, name: &str) -> Type {
+        if let Some((_, of)) = self.locals.iter().rev().find(|(local, _)| local == name) {
+            return of.clone();
+        }
+        if let Some(of) = self.scope.values.get(name) {
+            self.names.insert(name.to_owned());
+            return of.clone();
+        }
+        match name {
+            "True" | "False" => return Type::Boolean,
+            "None" => return Type::Null,
+            _ => {}
+        }
+        if self.scope.is_open {
+            self.names.insert(name.to_owned());
+            return Type::Any;
+        }
+        if self.scope.functions.iter().any(|function| function == name) || builtin_names().contains(&name) {
+            return Type::Any;
+        }
+        let elsewhere = self.scope.elsewhere.iter().find(|(other, _)| other == name);
+        self.problems.push(match elsewhere {
+            Some((_, why)) => format!("`{name}` cannot be used here: {why}"),
+            None => {
+                let known = || self.scope.values.keys().chain(&self.scope.functions).map(String::as_str);
+                format!("there is no `{name}` here{}; known: {}", did_you_mean(name, known()), listed(known()))
+            }
+        });
+        Type::Any
+    }
+
+    /// The type of a value whose inside is used.
+    fn used(&mut self, of: &AstExpr) -> Type {
+        let known = self.type_of(of);
+        if let Type::Optional(present) = &known {
+            let what = path_of(of).map_or_else(|| "the value".to_owned(), |path| format!("`{}`", path.join(".")));
+            self.problems.push(format!(
+                "{what} may be None here; say what holds then, such as `... if {} != None else ...`",
+                what.trim_matches('`')
+            ));
+            return (**present).clone();
+        }
+        known
+    }
+
+    fn field(&mut self, of: &AstExpr, key: &str) -> Type {
+        let whole = self.used(of);
+        let missing = match &whole {
+            Type::Record(fields) => match fields.get(key) {
+                Some(of) => return of.clone(),
+                None => {
+                    let hint = did_you_mean(key, fields.keys().map(String::as_str));
+                    format!("there is no `{key}` in {whole}{hint}")
+                }
+            },
+            Type::Any => return Type::Any,
+            _ => format!("a {whole} has no `{key}`"),
+        };
+        self.problems.push(missing);
+        Type::Any
+    }
+
+    fn indexed(&mut self, of: &AstExpr, index: &AstExpr) -> Type {
+        self.type_of(index);
+        let whole = self.used(of);
+        match (&whole, &index.node) {
+            (Type::Record(_), ExprP::Literal(AstLiteral::String(key))) => self.field(of, &key.node),
+            (Type::List(item) | Type::Stream(item), _) => (**item).clone(),
+            (Type::Text, _) => Type::Text,
+            (Type::Number | Type::Boolean | Type::Null, _) => {
+                self.problems.push(format!("a {whole} has no items"));
+                Type::Any
+            }
+            _ => Type::Any,
+        }
+    }
+
+    fn called(&mut self, function: &AstExpr, arguments: &[&AstExpr]) -> Type {
+        match &function.node {
+            ExprP::Identifier(name) => {
+                let first = arguments.first().map(|first| match name.node.ident.as_str() {
+                    "len" | "sorted" | "reversed" | "list" | "sum" | "min" | "max" | "any" | "all" | "enumerate"
+                    | "int" | "float" | "abs" | "round" => self.used(first),
+                    _ => self.type_of(first),
+                });
+                arguments.iter().skip(1).for_each(|argument| drop(self.type_of(argument)));
+                self.named(&name.node.ident);
+                if self.scope.functions.contains(&name.node.ident) {
+                    return Type::Any;
+                }
+                let found = methods::builtin(&name.node.ident, first.as_ref());
+                self.problems.extend(found.as_ref().err().cloned());
+                found.unwrap_or(Type::Any)
+            }
+            ExprP::Dot(of, method) => {
+                let whole = self.used(of);
+                arguments.iter().for_each(|argument| drop(self.type_of(argument)));
+                let found = methods::method(&whole, &method.node);
+                self.problems.extend(found.as_ref().err().cloned());
+                found.unwrap_or(Type::Any)
+            }
+            _ => {
+                self.type_of(function);
+                arguments.iter().for_each(|argument| drop(self.type_of(argument)));
+                Type::Any
+            }
+        }
+    }
+
+    fn operation(&mut self, a: &AstExpr, operator: BinOp, b: &AstExpr) -> Type {
+        match operator {
+            BinOp::And => {
+                let left = self.type_of(a);
+                let right = self.guarding(truths(a, true), |here| here.type_of(b));
+                left.unite(&right)
+            }
+            BinOp::Or => {
+                let left = self.type_of(a);
+                let right = self.guarding(truths(a, false), |here| here.type_of(b));
+                left.present().unite(&right)
+            }
+            BinOp::Equal | BinOp::NotEqual => {
+                self.type_of(a);
+                self.type_of(b);
+                Type::Boolean
+            }
+            BinOp::In | BinOp::NotIn => {
+                self.type_of(a);
+                self.used(b);
+                Type::Boolean
+            }
+            BinOp::Less | BinOp::Greater | BinOp::LessOrEqual | BinOp::GreaterOrEqual => {
+                let (left, right) = (self.used(a), self.used(b));
+                self.alike("compares", &left, &right);
+                Type::Boolean
+            }
+            BinOp::Add => {
+                let (left, right) = (self.used(a), self.used(b));
+                self.alike("adds", &left, &right);
+                left.unite(&right)
+            }
+            BinOp::Percent | BinOp::Multiply => {
+                let (left, right) = (self.used(a), self.used(b));
+                if left == Type::Number && right == Type::Number { Type::Number } else { left.unite(&right) }
+            }
+            _ => {
+                self.used(a);
+                self.used(b);
+                Type::Number
+            }
+        }
+    }
+
+    fn alike(&mut self, verb: &str, a: &Type, b: &Type) {
+        let plain = |of: &Type| matches!(of, Type::Text | Type::Number | Type::List(_) | Type::Stream(_));
+        let lists = |of: &Type| matches!(of, Type::List(_) | Type::Stream(_));
+        if plain(a) && plain(b) && a != b && !(lists(a) && lists(b)) {
+            self.problems.push(format!("it {verb} a {a} and a {b}"));
+        }
+    }
+
+    fn items(&mut self, items: &[AstExpr]) -> Type {
+        let types: Vec<Type> = items.iter().map(|item| self.type_of(item)).collect();
+        let mut types = types.into_iter();
+        Type::list(types.next().map_or(Type::Any, |first| types.fold(first, |a, b| a.unite(&b))))
+    }
+
+    fn dict(&mut self, pairs: &[(AstExpr, AstExpr)]) -> Type {
+        let fields: Vec<Option<(String, Type)>> = pairs
+            .iter()
+            .map(|(key, value)| {
+                self.type_of(key);
+                let of = self.type_of(value);
+                match &key.node {
+                    ExprP::Literal(AstLiteral::String(key)) => Some((key.node.clone(), of)),
+                    _ => None,
+                }
+            })
+            .collect();
+        if fields.is_empty() {
+            return Type::Any;
+        }
+        fields.into_iter().collect::<Option<IndexMap<_, _>>>().map_or(Type::Any, Type::Record)
+    }
+
+    fn comprehension(
+        &mut self,
+        first: &ForClauseP<starlark_syntax::syntax::ast::AstNoPayload>,
+        clauses: &[ClauseP<starlark_syntax::syntax::ast::AstNoPayload>],
+        body: impl FnOnce(&mut Self) -> Type,
+    ) -> Type {
+        let (locals, guarded) = (self.locals.len(), self.guarded.len());
+        self.bind(first);
+        for clause in clauses {
+            match clause {
+                ClauseP::For(inner) => self.bind(inner),
+                ClauseP::If(condition) => {
+                    self.type_of(condition);
+                    self.guarded.extend(truths(condition, true));
+                }
+            }
+        }
+        let of = body(self);
+        self.locals.truncate(locals);
+        self.guarded.truncate(guarded);
+        of
+    }
+
+    fn bind(&mut self, clause: &ForClauseP<starlark_syntax::syntax::ast::AstNoPayload>) {
+        let over = self.used(&clause.over);
+        let item = over.item().unwrap_or_else(|| {
+            if !matches!(over, Type::Record(_)) {
+                self.problems.push(format!("a {over} has no items to go through"));
+            }
+            Type::Any
+        });
+        bind_target(&clause.var.node, item, &mut self.locals);
+    }
+
+    fn guarding<T>(&mut self, paths: Vec<String>, inside: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.guarded.len();
+        self.guarded.extend(paths);
+        let found = inside(self);
+        self.guarded.truncate(before);
+        found
+    }
+}
+
+fn bind_target(
+    target: &AssignTargetP<starlark_syntax::syntax::ast::AstNoPayload>,
+    item: Type,
+    locals: &mut Vec<(String, Type)>,
+) {
+    match target {
+        AssignTargetP::Identifier(name) => locals.push((name.node.ident.clone(), item)),
+        AssignTargetP::Tuple(parts) => parts.iter().for_each(|part| bind_target(&part.node, Type::Any, locals)),
+        _ => {}
+    }
+}
+
+/// `a.b.c`, or `a["b"].c`
+fn path_of(expression: &AstExpr) -> Option<Vec<String>> {
+    let (of, key) = match &expression.node {
+        ExprP::Identifier(name) => return Some(vec![name.node.ident.clone()]),
+        ExprP::Dot(of, key) => (&**of, key.node.clone()),
+        ExprP::Index(both) => match &both.1.node {
+            ExprP::Literal(AstLiteral::String(key)) => (&both.0, key.node.clone()),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let mut path = path_of(of)?;
+    path.push(key);
+    Some(path)
+}
+
+/// Paths that are not `None` if a condition holds, or if it does not.
+fn truths(condition: &AstExpr, holds: bool) -> Vec<String> {
+    let both = |a: &AstExpr, b: &AstExpr| truths(a, holds).into_iter().chain(truths(b, holds)).collect();
+    match &condition.node {
+        ExprP::Not(of) => truths(of, !holds),
+        ExprP::Op(a, BinOp::And, b) if holds => both(a, b),
+        ExprP::Op(a, BinOp::Or, b) if !holds => both(a, b),
+        ExprP::Op(a, operator @ (BinOp::Equal | BinOp::NotEqual), b) => {
+            let other = if is_none(b) {
+                a
+            } else if is_none(a) {
+                b
+            } else {
+                return Vec::new();
+            };
+            let present = (*operator == BinOp::NotEqual) == holds;
+            if present { path_of(other).map(|path| path.join(".")).into_iter().collect() } else { Vec::new() }
+        }
+        _ if holds => path_of(condition).map(|path| path.join(".")).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn is_none(expression: &AstExpr) -> bool {
+    matches!(&expression.node, ExprP::Identifier(name) if name.node.ident == "None")
+}
+
+#[cfg(test)]
+mod tests;

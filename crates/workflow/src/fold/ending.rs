@@ -1,0 +1,145 @@
+//! How rows end. Of several things that would end a row, the one counts that comes first in the document, whenever it
+//! happens: the same replies give the same row, in whatever order they come.
+
+use serde_json::{Map, Value};
+
+use super::{Fold, Origin, Part, ScopeId, Slot, StepId};
+use crate::address::Address;
+use crate::datum::Datum;
+use crate::plan;
+
+/// How a row ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ending {
+    /// `finished`, the name of an `end`, or what went wrong.
+    pub name: String,
+    pub success: bool,
+    /// What went wrong, for the people who read it; empty at an `end`.
+    pub reason: String,
+    /// Something went wrong that is no `end` of the document.
+    pub is_failure: bool,
+    /// No model answered: playing the row again may help.
+    pub is_lost: bool,
+    pub output: Option<Datum>,
+}
+
+/// How rows are counted that come to the end of the document.
+pub const FINISHED: &str = "finished";
+
+impl Ending {
+    pub fn failed(name: &str, reason: String) -> Self {
+        Self { name: name.to_owned(), success: false, reason, is_failure: true, is_lost: false, output: None }
+    }
+
+    pub(super) fn lost(reason: String) -> Self {
+        Self { is_lost: true, ..Self::failed("no_answer", reason) }
+    }
+
+    pub(super) fn named(end: &plan::End, output: Option<Datum>) -> Self {
+        Self {
+            name: end.name.clone(),
+            success: end.success,
+            reason: String::new(),
+            is_failure: false,
+            is_lost: false,
+            output: output.filter(|_| end.success),
+        }
+    }
+}
+
+impl Fold {
+    /// A step failed.
+    pub(super) fn fail(&mut self, id: StepId, name: &str, reason: String) {
+        let reason = format!("{}: {reason}", self.address(id));
+        self.end(id, Ending::failed(name, reason));
+    }
+
+    /// A step ends its workflow, unless something before it does.
+    pub(super) fn end(&mut self, id: StepId, ending: Ending) {
+        *self.slot_mut(id) = Slot::Ended;
+        let (address, root) = (self.address(id), self.scopes[id.scope].root);
+        self.scopes[root].endings.insert(address, ending);
+        self.end_root(root);
+    }
+
+    /// Ends a workflow if nothing before its first ending is unsettled.
+    pub(super) fn end_root(&mut self, root: ScopeId) {
+        let Some((first, ending)) = self.scopes[root].endings.first_key_value() else { return };
+        if self.is_unsettled_before(root, first) {
+            return;
+        }
+        let ending = ending.clone();
+        self.close_workflow(root, ending);
+    }
+
+    fn is_unsettled_before(&self, root: ScopeId, ending: &Address) -> bool {
+        let inside = self.scopes.iter().enumerate().filter(|(_, scope)| scope.root == root && !scope.is_over);
+        inside.into_iter().any(|(id, scope)| {
+            let unsettled = scope.slots.iter().enumerate().filter(|(_, slot)| !matches!(slot, Slot::Done(_)));
+            unsettled.into_iter().any(|(step, slot)| {
+                let own = self.address(StepId { scope: id, step });
+                // What holds the ending is unsettled because of it; what has an ending itself waits for the first one.
+                let holds = scope_holds(&own, ending);
+                !matches!(slot, Slot::Ended) && !holds && own < *ending
+            })
+        })
+    }
+
+    /// All steps of a workflow are settled.
+    pub(super) fn root_done(&mut self, root: ScopeId) {
+        let workflow = std::sync::Arc::clone(&self.scopes[root].workflow);
+        let ending = match self.evaluate(root, &workflow.output) {
+            Ok(output) => Ending {
+                name: FINISHED.to_owned(),
+                success: true,
+                reason: String::new(),
+                is_failure: false,
+                is_lost: false,
+                output: Some(output),
+            },
+            Err(reason) => Ending::failed("failed_code", format!("output: {reason}")),
+        };
+        self.close_workflow(root, ending);
+    }
+
+    fn close_workflow(&mut self, root: ScopeId, ending: Ending) {
+        let inside: Vec<ScopeId> = (root..self.scopes.len()).filter(|id| self.is_within(*id, root)).collect();
+        self.open.retain(|_, open| !inside.contains(&open.step.scope));
+        inside.into_iter().for_each(|id| self.close_scope(id));
+        match self.scopes[root].origin {
+            None => self.outcome = Some(ending),
+            Some(Origin { step, .. }) if ending.is_failure => self.end(step, ending),
+            Some(Origin { step, part }) => {
+                let value = ending.output.unwrap_or_else(|| Value::Null.into());
+                match part {
+                    Part::Tool(call) => self.tool_done(step, call, &value),
+                    _ => self.done(step, value),
+                }
+            }
+        }
+    }
+
+    fn is_within(&self, id: ScopeId, root: ScopeId) -> bool {
+        let mut inner = Some(id);
+        while let Some(scope) = inner {
+            if scope == root {
+                return true;
+            }
+            inner = self.scopes[scope].origin.map(|origin| origin.step.scope);
+        }
+        false
+    }
+
+    /// The output of a row that was accepted.
+    pub fn output(&self) -> Option<&Map<String, Value>> {
+        self.outcome.as_ref()?.output.as_ref()?.json().as_object()
+    }
+}
+
+/// Whether a step holds what happens at an address: a map, a loop or a call around it.
+fn scope_holds(step: &Address, inner: &Address) -> bool {
+    let Some((last, around)) = step.0.split_last() else { return true };
+    inner.0.len() > step.0.len()
+        && inner.0.starts_with(around)
+        && inner.0.get(around.len()).is_some_and(|level| level.place == last.place && level.step == last.step)
+}

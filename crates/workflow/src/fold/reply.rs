@@ -1,0 +1,234 @@
+//! What an answer means.
+
+use domain::chat::ChatReply;
+use domain::message::Message;
+use domain::reasoning;
+use domain::task::Resolution;
+use serde_json::Value;
+
+use super::asking::OpenRequest;
+use super::{Ending, Fold, StepId};
+use crate::datum::Datum;
+use crate::plan::{Action, Ask, Expr, ReplyShape};
+
+impl Fold {
+    /// Takes the answer to an open request, and does all that follows.
+    pub fn resolve(&mut self, request: u64, resolution: &Resolution) {
+        let Some(open) = self.open.remove(&request) else { return };
+        if self.charge(size(resolution)) {
+            match resolution {
+                Resolution::Reply(reply) if self.task_of(open).is_some() => self.encoded(open, reply),
+                Resolution::Unusable { reason, .. } if self.task_of(open).is_some() => {
+                    self.refuse_encoded(open, reason);
+                }
+                Resolution::Reply(reply) => self.replied(open, reply),
+                Resolution::Unusable { reply, reason } => self.cut_off(open, reply, reason),
+                Resolution::Lost { reason } => self.result(open, Err(Ending::lost(reason.clone()))),
+                Resolution::Message(answer) if self.tool_of(open.step).is_some() => self.tool_answered(open, answer),
+                Resolution::Message(found) => self.found(open, found),
+            }
+            self.settle();
+        }
+    }
+
+    /// The beginning of a reply that still comes: the items of it that are whole can be used.
+    pub fn hear(&mut self, request: u64, text: &str) {
+        let Some(open) = self.open.get(&request).copied() else { return };
+        let Some(split) = self.ask_of(open.step).filter(|ask| ask.n.is_none()).and_then(|ask| ask.split.as_ref())
+        else {
+            return;
+        };
+        let items = split.so_far(text);
+        let Some(sample) = self.sample_mut(open).filter(|sample| sample.partial.len() < items.len()) else { return };
+        let known = sample.partial.len();
+        sample.partial.extend(items.into_iter().skip(known).map(Datum::from));
+        self.feed_subscribed(open.step);
+        self.settle();
+    }
+
+    fn replied(&mut self, open: OpenRequest, reply: &ChatReply) {
+        let Some(ask) = self.ask_of(open.step) else { return };
+        if !reply.tool_calls.is_empty() && self.may_call(open) {
+            return self.tools_called(open, reply);
+        }
+        let usable = usable(ask, reply);
+        match usable {
+            Ok(value) => self.answered(open, reply, value),
+            Err(Unusable::TooMany(reason)) => self.result(open, Err(Ending::failed("too_many_items", reason))),
+            Err(Unusable::Wrong(reason)) => self.refuse(open, reply, &reason),
+        }
+    }
+
+    /// A reply that did not come to its end: the items that are whole count, if it has any.
+    fn cut_off(&mut self, open: OpenRequest, reply: &ChatReply, reason: &str) {
+        let split = self.ask_of(open.step).and_then(|ask| ask.split.as_ref());
+        let items = split.map(|split| split.so_far(&reply.content)).unwrap_or_default();
+        let most = self.ask_of(open.step).map_or(0, |ask| ask.most);
+        if items.is_empty() || items.len() > most {
+            return self.refuse(open, reply, reason);
+        }
+        self.result(open, Ok(Value::Array(items).into()));
+    }
+
+    fn answered(&mut self, open: OpenRequest, reply: &ChatReply, value: Datum) {
+        let has_tools = self.ask_of(open.step).is_some_and(|ask| !ask.tools.is_empty());
+        let value = if has_tools { self.with_messages(open, reply, &value) } else { value };
+        self.result(open, Ok(value));
+    }
+
+    /// Asks again with the reason, or does without.
+    fn refuse(&mut self, open: OpenRequest, reply: &ChatReply, reason: &str) {
+        let Some(repairs) = self.ask_of(open.step).map(|ask| ask.repairs) else { return };
+        let Some(sample) = self.sample_mut(open) else { return };
+        sample.replies += 1;
+        if sample.refused >= repairs {
+            let reason = format!("the reply cannot be used: {reason}");
+            return self.result(open, Err(Ending::failed("invalid_reply", reason)));
+        }
+        sample.refused += 1;
+        sample.exchange.push(spoken(&reply.content));
+        let content =
+            format!("This reply cannot be used: {reason}. Reply again, with nothing else than what was asked for.");
+        sample.exchange.push(Message::User { content });
+        self.open_request(open.step, open.sample, open.attempt + 1);
+    }
+
+    fn found(&mut self, open: OpenRequest, found: &Value) {
+        if found.is_array() {
+            self.result(open, Ok(found.clone().into()));
+        } else {
+            self.result(
+                open,
+                Err(Ending::failed("failed_search", format!("the index did not answer with a list: {found}"))),
+            );
+        }
+    }
+
+    /// One sample of a step is settled. The step is when all are.
+    pub(super) fn result(&mut self, open: OpenRequest, result: Result<Datum, Ending>) {
+        if let Some(sample) = self.sample_mut(open) {
+            sample.result = Some(result);
+        }
+        let id = open.step;
+        let Some(asking) = self.asking(id) else { return };
+        let Some(results) = asking.samples.iter().map(|sample| sample.result.as_ref()).collect::<Option<Vec<_>>>()
+        else {
+            return;
+        };
+        let results = results.into_iter().cloned().collect();
+        match self.joined(id, results) {
+            Ok(value) => self.done(id, value),
+            Err(ending) => {
+                let reason = format!("{}: {}", self.address(id), ending.reason);
+                self.end(id, Ending { reason, ..ending });
+            }
+        }
+    }
+
+    /// The value of a step, from the results of all its requests.
+    fn joined(&self, id: StepId, results: Vec<Result<Datum, Ending>>) -> Result<Datum, Ending> {
+        let together = || results.iter().cloned().collect::<Result<Vec<Datum>, Ending>>();
+        match &self.plan(id).action {
+            Action::Ask(ask) => {
+                let otherwise = ask.otherwise.as_ref();
+                let values = results.into_iter().map(|result| self.or_otherwise(id, result, otherwise));
+                let values = values.collect::<Result<Vec<Datum>, Ending>>()?;
+                if ask.n.is_none() {
+                    return Ok(only(values));
+                }
+                Ok(Value::Array(values.iter().map(|value| value.json().clone()).collect()).into())
+            }
+            Action::Embed(embed) => {
+                let value = together().and_then(|batches| self.vectors(id, embed, &batches));
+                self.or_otherwise(id, value, embed.otherwise.as_ref())
+            }
+            Action::Rerank(rerank) => {
+                let value = together().and_then(|ranked| self.ranked_documents(id, rerank, &only(ranked)));
+                self.or_otherwise(id, value, rerank.otherwise.as_ref())
+            }
+            Action::Tool(call) => self.or_otherwise(id, together().map(only), call.otherwise.as_ref()),
+            _ => together().map(only),
+        }
+    }
+
+    /// What is lost may come when the row is played again; all else that fails has a substitute, if the document names one.
+    fn or_otherwise(
+        &self,
+        id: StepId,
+        result: Result<Datum, Ending>,
+        otherwise: Option<&Expr>,
+    ) -> Result<Datum, Ending> {
+        match (result, otherwise) {
+            (Err(ending), Some(otherwise)) if !ending.is_lost => {
+                self.evaluate(id.scope, otherwise).map_err(|reason| Ending::failed("failed_code", reason))
+            }
+            (result, _) => result,
+        }
+    }
+}
+
+fn only(mut values: Vec<Datum>) -> Datum {
+    values.pop().unwrap_or_else(|| Value::Null.into())
+}
+
+impl ReplyShape {
+    /// # Errors
+    /// Why a value does not fit the schema.
+    pub(super) fn check(&self, value: &Value) -> Result<(), String> {
+        match self.validator.iter_errors(value).next() {
+            Some(error) if error.instance_path().to_string().is_empty() => Err(error.to_string()),
+            Some(error) => Err(format!("{error} (at {})", error.instance_path())),
+            None => Ok(()),
+        }
+    }
+}
+
+enum Unusable {
+    /// It may be asked again.
+    Wrong(String),
+    TooMany(String),
+}
+
+/// What a reply gives.
+fn usable(ask: &Ask, reply: &ChatReply) -> Result<Datum, Unusable> {
+    let fits = |value: &Value| ask.schema.as_ref().map_or(Ok(()), |shape| shape.check(value));
+    let complete = |value: &mut Value| {
+        if let Some(shape) = &ask.schema {
+            shape.of.complete(value);
+        }
+    };
+    if let Some(split) = &ask.split {
+        let mut items = split.whole(&reply.content).map_err(Unusable::Wrong)?;
+        if items.len() > ask.most {
+            return Err(Unusable::TooMany(format!("the reply has {} items; at most {}", items.len(), ask.most)));
+        }
+        items.iter().try_for_each(fits).map_err(Unusable::Wrong)?;
+        items.iter_mut().for_each(complete);
+        return Ok(Value::Array(items).into());
+    }
+    if ask.schema.is_some() {
+        let mut value = reply.json().map_err(Unusable::Wrong)?;
+        fits(&value).map_err(Unusable::Wrong)?;
+        complete(&mut value);
+        return Ok(value.into());
+    }
+    let (said, _) = reasoning::split(&reply.content, None);
+    if said.is_empty() { Err(Unusable::Wrong("it is empty".to_owned())) } else { Ok(Value::from(said).into()) }
+}
+
+pub(super) fn spoken(content: &str) -> Message {
+    Message::Assistant { content: content.to_owned(), reasoning_content: None, tool_calls: Vec::new() }
+}
+
+/// What an answer takes of the memory of a row, in bytes.
+fn size(resolution: &Resolution) -> usize {
+    let reply = |reply: &ChatReply| {
+        let calls = reply.tool_calls.iter().map(|call| call.function.arguments.len() + call.function.name.len());
+        reply.content.len() + calls.sum::<usize>()
+    };
+    match resolution {
+        Resolution::Reply(own) | Resolution::Unusable { reply: own, .. } => reply(own),
+        Resolution::Lost { reason } => reason.len(),
+        Resolution::Message(value) => value.to_string().len(),
+    }
+}

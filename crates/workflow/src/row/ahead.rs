@@ -1,0 +1,54 @@
+//! What would follow from replies that still come. Its requests can be made before their turn; at their turn they are the
+//! same, unless a reply turns out otherwise.
+
+use std::collections::HashSet;
+
+use domain::chat::ChatRequest;
+use domain::task::{Heard, Request, Resolution};
+
+use super::{Responder, Row};
+use crate::fold::Fold;
+
+#[derive(Clone)]
+pub struct Ahead {
+    fold: Fold,
+    /// Requests that were named already.
+    named: HashSet<u64>,
+}
+
+impl Ahead {
+    pub fn of(fold: &Fold) -> Self {
+        Self { fold: fold.clone(), named: HashSet::new() }
+    }
+
+    /// Requests that follow, and were not named before.
+    pub fn hear(&mut self, id: u64, heard: Heard<'_>, now: &Fold) -> Vec<u64> {
+        match heard {
+            Heard::Calls(_) => return Vec::new(),
+            Heard::Text(text) => self.fold.hear(id, text),
+            // The reply to a request that was made before its turn.
+            Heard::Whole(reply) => self.fold.resolve(id, &Resolution::Reply(reply.clone())),
+        }
+        let open: Vec<u64> = self.fold.open_requests().map(|(id, _)| id).filter(|id| !now.is_open(*id)).collect();
+        open.into_iter().filter(|id| self.named.insert(*id)).collect()
+    }
+
+    pub fn request(&self, id: u64) -> Option<(Request<Responder>, ChatRequest)> {
+        let (_, kind) = self.fold.open_requests().find(|(open, _)| *open == id)?;
+        Some((Row::request(id, &kind), self.fold.prompt(id)?))
+    }
+
+    /// After the answer to a request came in its turn. `None` if nothing is ahead any more, or if the answer is another one
+    /// than was thought.
+    pub fn after(mut self, id: u64, resolution: &Resolution, now: &Fold) -> Option<Self> {
+        if now.outcome().is_some() || !matches!(resolution, Resolution::Reply(_)) {
+            return None;
+        }
+        if self.fold.is_open(id) {
+            self.fold.resolve(id, resolution);
+        }
+        let differs = now.open_requests().any(|(open, _)| !self.fold.is_open(open) && !self.named.contains(&open));
+        let is_behind = self.fold.open_requests().all(|(open, _)| now.is_open(open));
+        (!differs && !is_behind).then_some(self)
+    }
+}

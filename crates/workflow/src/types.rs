@@ -1,0 +1,301 @@
+//! The types of values in a workflow, as far as they are known before anything is played.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+/// Objects and lists of a type within each other.
+const MOST_LEVELS: usize = 12;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Type {
+    /// Nothing is known of it.
+    Any,
+    Null,
+    Boolean,
+    Number,
+    Text,
+    List(Box<Type>),
+    /// A list whose items can be used before all of them are there.
+    Stream(Box<Type>),
+    /// An object with exactly these keys.
+    Record(IndexMap<String, Type>),
+    /// It may be `None`.
+    Optional(Box<Type>),
+}
+
+impl Type {
+    pub fn list(of: Self) -> Self {
+        Self::List(Box::new(of))
+    }
+
+    pub fn stream(of: Self) -> Self {
+        Self::Stream(Box::new(of))
+    }
+
+    /// A value of this type, or `None`.
+    #[must_use]
+    pub fn or_none(self) -> Self {
+        match self {
+            Self::Any | Self::Null | Self::Optional(_) => self,
+            known => Self::Optional(Box::new(known)),
+        }
+    }
+
+    /// The type once it is known that the value is there.
+    #[must_use]
+    pub fn present(&self) -> Self {
+        match self {
+            Self::Optional(of) => (**of).clone(),
+            known => known.clone(),
+        }
+    }
+
+    /// The type of the items of a list or stream; `None` if it is neither.
+    pub fn item(&self) -> Option<Self> {
+        match self {
+            Self::Any => Some(Self::Any),
+            Self::List(of) | Self::Stream(of) => Some((**of).clone()),
+            _ => None,
+        }
+    }
+
+    /// A type that both values have.
+    #[must_use]
+    pub fn unite(&self, other: &Self) -> Self {
+        match (self, other) {
+            _ if self == other => self.clone(),
+            (Self::Null, known) | (known, Self::Null) => known.clone().or_none(),
+            (Self::Optional(a), b) | (b, Self::Optional(a)) => a.unite(&b.present()).or_none(),
+            (Self::List(a) | Self::Stream(a), Self::List(b) | Self::Stream(b)) => Self::list(a.unite(b)),
+            (Self::Record(a), Self::Record(b)) if a.keys().eq(b.keys()) => {
+                Self::Record(a.iter().map(|(key, of)| (key.clone(), of.unite(&b[key]))).collect())
+            }
+            _ => Self::Any,
+        }
+    }
+
+    /// Whether a value of this type can stand where `wanted` is expected. What is not known may.
+    pub fn fits(&self, wanted: &Self) -> bool {
+        match (self, wanted) {
+            (Self::Any, _) | (_, Self::Any) | (Self::Null, Self::Optional(_)) => true,
+            (known, Self::Optional(b)) => known.present().fits(b),
+            (Self::List(a) | Self::Stream(a), Self::List(b) | Self::Stream(b)) => a.fits(b),
+            (Self::Record(a), Self::Record(b)) => b.iter().all(|(key, of)| match a.get(key) {
+                Some(own) => own.fits(of),
+                None => matches!(of, Self::Optional(_) | Self::Any),
+            }),
+            _ => self == wanted,
+        }
+    }
+
+    /// The type that a document declares: a name, or a mapping of names to types.
+    ///
+    /// # Errors
+    /// There is no such type.
+    pub fn declared(spec: &Value) -> Result<Self, String> {
+        declared(spec, MOST_LEVELS)
+    }
+
+    /// The type of the values that a JSON Schema allows.
+    pub fn of_schema(schema: &Value) -> Self {
+        of_schema(schema, MOST_LEVELS)
+    }
+
+    /// Gives a value of this type the keys that it may have and does not: they are `None`.
+    pub fn complete(&self, value: &mut Value) {
+        match (self, value) {
+            (Self::Optional(of), value) => of.complete(value),
+            (Self::List(of) | Self::Stream(of), Value::Array(items)) => {
+                items.iter_mut().for_each(|item| of.complete(item));
+            }
+            (Self::Record(fields), Value::Object(map)) => {
+                for (key, of) in fields {
+                    match map.get_mut(key) {
+                        Some(value) => of.complete(value),
+                        None => drop(map.insert(key.clone(), Value::Null)),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Why a value is not of this type.
+    ///
+    /// # Errors
+    /// The place within the value, and what was expected there.
+    pub fn check(&self, value: &Value, at: &str) -> Result<(), String> {
+        let wrong = || Err(format!("{}expected {self}, found {}", place(at), described(value)));
+        match (self, value) {
+            (Self::Any, _) | (Self::Null | Self::Optional(_), Value::Null) => Ok(()),
+            (Self::Optional(of), value) => of.check(value, at),
+            (Self::Boolean, Value::Bool(_)) | (Self::Number, Value::Number(_)) | (Self::Text, Value::String(_)) => {
+                Ok(())
+            }
+            (Self::List(of) | Self::Stream(of), Value::Array(items)) => {
+                items.iter().enumerate().try_for_each(|(i, item)| of.check(item, &format!("{at}[{i}]")))
+            }
+            (Self::Record(fields), Value::Object(map)) => fields.iter().try_for_each(|(key, of)| {
+                let at = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
+                match map.get(key) {
+                    Some(value) => of.check(value, &at),
+                    None if matches!(of, Self::Optional(_) | Self::Any) => Ok(()),
+                    None => Err(format!("{}is missing", place(&at))),
+                }
+            }),
+            _ => wrong(),
+        }
+    }
+}
+
+fn place(at: &str) -> String {
+    if at.is_empty() { String::new() } else { format!("{at}: ") }
+}
+
+fn described(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+fn declared(spec: &Value, levels: usize) -> Result<Type, String> {
+    let levels = levels.checked_sub(1).ok_or_else(|| format!("nests types deeper than {MOST_LEVELS} levels"))?;
+    match spec {
+        Value::String(name) => named(name.trim(), levels),
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(key, of)| Ok((key.clone(), declared(of, levels)?)));
+            fields.collect::<Result<_, String>>().map(Type::Record)
+        }
+        other => Err(format!("is {} and no type: expected a name such as `text`, or a mapping", described(other))),
+    }
+}
+
+fn named(name: &str, levels: usize) -> Result<Type, String> {
+    if let Some(of) = name.strip_suffix('?') {
+        return Ok(named(of, levels)?.or_none());
+    }
+    if let Some(of) = name.strip_prefix("list<").and_then(|rest| rest.strip_suffix('>')) {
+        return declared(&Value::from(of), levels).map(Type::list);
+    }
+    match name {
+        "text" => Ok(Type::Text),
+        "number" | "integer" => Ok(Type::Number),
+        "boolean" => Ok(Type::Boolean),
+        "any" | "object" => Ok(Type::Any),
+        "list" => Ok(Type::list(Type::Any)),
+        _ => Err(format!(
+            "`{name}` is no type; there are text, number, integer, boolean, object, any, list<TYPE>, and TYPE? for a \
+             value that may be missing"
+        )),
+    }
+}
+
+fn of_schema(schema: &Value, levels: usize) -> Type {
+    let (Some(map), Some(levels)) = (schema.as_object(), levels.checked_sub(1)) else { return Type::Any };
+    match map.get("type") {
+        Some(Value::Array(types)) => {
+            let mut types = types.iter().map(|kind| of_kind(map, kind, levels));
+            types.next().map_or(Type::Any, |first| types.fold(first, |a, b| a.unite(&b)))
+        }
+        Some(kind) => of_kind(map, kind, levels),
+        None => Type::Any,
+    }
+}
+
+fn of_kind(map: &Map<String, Value>, kind: &Value, levels: usize) -> Type {
+    match kind.as_str() {
+        Some("string") => Type::Text,
+        Some("number" | "integer") => Type::Number,
+        Some("boolean") => Type::Boolean,
+        Some("null") => Type::Null,
+        Some("array") => Type::list(map.get("items").map_or(Type::Any, |items| of_schema(items, levels))),
+        Some("object") => record(map, levels),
+        _ => Type::Any,
+    }
+}
+
+/// A record if all its keys are known.
+fn record(map: &Map<String, Value>, levels: usize) -> Type {
+    let Some(properties) = map.get("properties").and_then(Value::as_object) else { return Type::Any };
+    let required: Vec<&str> =
+        map.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let fields = properties.iter().map(|(key, of)| {
+        let of = of_schema(of, levels);
+        (key.clone(), if required.contains(&key.as_str()) { of } else { of.or_none() })
+    });
+    Type::Record(fields.collect())
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("any"),
+            Self::Null => f.write_str("None"),
+            Self::Boolean => f.write_str("boolean"),
+            Self::Number => f.write_str("number"),
+            Self::Text => f.write_str("text"),
+            Self::List(of) => write!(f, "list<{of}>"),
+            Self::Stream(of) => write!(f, "stream<{of}>"),
+            Self::Record(fields) => {
+                let fields: Vec<String> = fields.iter().map(|(key, of)| format!("{key}: {of}")).collect();
+                write!(f, "{{{}}}", fields.join(", "))
+            }
+            Self::Optional(of) => write!(f, "{of}?"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn types_are_read_and_written_alike() {
+        for text in ["text", "number", "boolean", "any", "list<text>", "list<list<number>>", "text?", "list<text?>?"] {
+            assert_eq!(Type::declared(&json!(text)).map(|of| of.to_string()), Ok(text.to_owned()));
+        }
+        let record = Type::declared(&json!({"id": "text", "tags": "list<text>", "at": {"line": "integer"}}));
+        assert_eq!(record.unwrap().to_string(), "{id: text, tags: list<text>, at: {line: number}}");
+        assert!(Type::declared(&json!("txt")).unwrap_err().starts_with("`txt` is no type; there are text"));
+        assert!(Type::declared(&json!(3)).unwrap_err().starts_with("is a number and no type"));
+        let deep = "list<".repeat(20) + "text" + &">".repeat(20);
+        assert_eq!(Type::declared(&json!(deep)).unwrap_err(), "nests types deeper than 12 levels");
+    }
+
+    #[test]
+    fn a_schema_says_what_type_a_reply_has() {
+        let schema = json!({"type": "object", "required": ["ids"], "properties": {
+            "ids": {"type": "array", "items": {"type": "integer"}}, "why": {"type": ["string", "null"]}}});
+        assert_eq!(Type::of_schema(&schema).to_string(), "{ids: list<number>, why: text?}");
+        assert_eq!(Type::of_schema(&json!({"type": "object"})), Type::Any);
+        assert_eq!(Type::of_schema(&json!(true)), Type::Any);
+    }
+
+    #[test]
+    fn a_value_is_checked_with_its_place() {
+        let of = Type::declared(&json!({"options": "list<text>", "answer": "text?"})).unwrap();
+        assert_eq!(of.check(&json!({"options": ["a"], "more": 1}), ""), Ok(()));
+        let said = |value: Value| of.check(&value, "").unwrap_err();
+        assert_eq!(said(json!({"options": ["a", 2]})), "options[1]: expected text, found a number");
+        assert_eq!(said(json!({})), "options: is missing");
+        assert_eq!(said(json!([])), "expected {options: list<text>, answer: text?}, found a list");
+    }
+
+    #[test]
+    fn united_types_hold_both() {
+        let (text, number) = (Type::Text, Type::Number);
+        assert_eq!(text.unite(&Type::Null).to_string(), "text?");
+        assert_eq!(text.unite(&number), Type::Any);
+        assert_eq!(Type::list(text.clone()).unite(&Type::stream(Type::Text)).to_string(), "list<text>");
+        assert!(text.fits(&text.clone().or_none()) && !text.clone().or_none().fits(&text) && !text.fits(&number));
+    }
+}
