@@ -11,6 +11,7 @@ mod calls;
 mod context;
 mod deadline;
 mod draft;
+mod encode;
 mod events;
 mod format;
 mod key;
@@ -41,7 +42,7 @@ pub struct Client {
     spec: EndpointSpec,
     options: EndpointOptions,
     http: reqwest::Client,
-    url: Url,
+    urls: Urls,
     key: Option<Key>,
     /// Whether replies must say that the model wrote them which was asked. Hosted ones have more than one name.
     exact: bool,
@@ -50,20 +51,20 @@ pub struct Client {
 
 /// A reply, and how long its first byte took.
 #[derive(Debug)]
-pub struct Heard {
+pub struct TimedReply {
     pub reply: ChatReply,
     pub manner: Manner,
     pub first_byte: Duration,
 }
 
 /// An attempt that gave no reply.
-pub struct Failed {
+pub struct FailedAttempt {
     pub failure: Failure,
     /// What the endpoint asks to wait before the next one.
     pub retry_after: Option<Duration>,
 }
 
-impl From<Failure> for Failed {
+impl From<Failure> for FailedAttempt {
     fn from(failure: Failure) -> Self {
         Self { failure, retry_after: None }
     }
@@ -87,9 +88,9 @@ impl Client {
             .redirect(redirect::Policy::none())
             .build()
             .map_err(|error| SetupError::NoClient { model: spec.to_string(), reason: error.to_string() })?;
-        let url =
-            url(&spec).map_err(|error| SetupError::BadSpec { model: spec.to_string(), reason: error.to_string() })?;
-        Ok(Self { spec, options, http, url, key, exact: false, format: KnownFormat::default() })
+        let urls = Urls::of(&spec)
+            .map_err(|error| SetupError::BadSpec { model: spec.to_string(), reason: error.to_string() })?;
+        Ok(Self { spec, options, http, urls, key, exact: false, format: KnownFormat::default() })
     }
 
     /// A client that takes a reply of no other model than the one that it asks.
@@ -111,7 +112,7 @@ impl Client {
     }
 
     /// One attempt, with weaker response formats where the endpoint refuses the stronger ones.
-    pub async fn ask(&self, ask: &ChatRequest, listener: Listener<'_>) -> Result<Heard, Failed> {
+    pub async fn ask(&self, ask: &ChatRequest, listener: Listener<'_>) -> Result<TimedReply, FailedAttempt> {
         let mut format = match ask.schema {
             Some(_) => self.format.get(),
             None => Format::Plain,
@@ -139,9 +140,21 @@ impl Client {
     }
 }
 
-/// Where completions are asked for.
-fn url(spec: &EndpointSpec) -> Result<Url, UrlError> {
-    let base = spec.base_url();
-    let text = format!("{}/chat/completions", base.trim_end_matches('/'));
-    Url::parse(&text).map_err(|error| UrlError::NotAUrl { found: format!(" `{base}`"), reason: error.to_string() })
+/// Where an endpoint is asked.
+#[derive(Debug)]
+struct Urls {
+    completions: Url,
+    embeddings: Url,
+    rerank: Url,
+}
+
+impl Urls {
+    fn of(spec: &EndpointSpec) -> Result<Self, UrlError> {
+        let base = spec.base_url();
+        let url = |path: &str| {
+            let url = Url::parse(&format!("{}/{path}", base.trim_end_matches('/')));
+            url.map_err(|error| UrlError::NotAUrl { found: format!(" `{base}`"), reason: error.to_string() })
+        };
+        Ok(Self { completions: url("chat/completions")?, embeddings: url("embeddings")?, rerank: url("rerank")? })
+    }
 }

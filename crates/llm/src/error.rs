@@ -35,6 +35,8 @@ pub struct ModelError {
     pub replies: u32,
     /// What was paid for those.
     pub usage: Usage,
+    /// How long the last request was not sent yet: the call waited for a free place, or for requests that failed.
+    pub waited: Duration,
 }
 
 /// What went wrong with one request, and what to do about it.
@@ -50,7 +52,7 @@ pub enum Failure {
     Refused { status: u16, message: String },
     #[error("broke off in the middle of its reply; see the server's log")]
     CutStream,
-    #[error("did not answer with a chat completion (`{found}`); check the base URL")]
+    #[error("did not answer as an OpenAI-compatible API (`{found}`); check the base URL")]
     Garbled { found: String },
     #[error("{}", stopped(reason))]
     Stopped {
@@ -58,6 +60,9 @@ pub enum Failure {
         /// As far as it came: it was paid for.
         reply: Box<ChatReply>,
     },
+    /// An embedding model or a reranker answered, and asking again gives the same.
+    #[error("gave no usable answer: {reason}")]
+    Unusable { reason: String, reply: Box<ChatReply> },
     #[error("answered as `{found}`, which is not the model that was asked")]
     OtherModel { found: String },
     #[error("is served by no worker; start one with `groundstate worker`")]
@@ -97,7 +102,7 @@ impl Failure {
             | Self::NoWorker
             | Self::Garbled { .. } => true,
             Self::Refused { status, .. } => matches!(status, 408 | 409 | 500..),
-            Self::Stopped { .. } => false,
+            Self::Stopped { .. } | Self::Unusable { .. } => false,
         }
     }
 
@@ -121,7 +126,7 @@ impl Failure {
             | Self::OtherModel { .. }
             | Self::NoWorker => true,
             Self::Refused { status, .. } => *status >= 500,
-            Self::RateLimited { .. } | Self::Stopped { .. } => false,
+            Self::RateLimited { .. } | Self::Stopped { .. } | Self::Unusable { .. } => false,
         }
     }
 
@@ -154,6 +159,7 @@ impl Failure {
             | Self::Refused { message: text, .. }
             | Self::Garbled { found: text }
             | Self::Stopped { reason: text, .. }
+            | Self::Unusable { reason: text, .. }
             | Self::OtherModel { found: text } => *text = edit(text),
             Self::Timeout { .. } | Self::CutStream | Self::NoWorker => {}
         }

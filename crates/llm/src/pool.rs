@@ -9,6 +9,7 @@ mod first_bytes;
 mod limit;
 mod members;
 mod meters;
+mod question;
 mod replica;
 mod router;
 mod status;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::chat::{ChatReply, ChatRequest};
+use domain::encoder::EncoderRequest;
 use parking_lot::RwLock;
 
 use self::breaker::Breaker;
@@ -25,8 +27,9 @@ use self::endpoint::Endpoint;
 use self::limit::Limit;
 pub use self::members::Member;
 use self::meters::Meters;
+use self::question::Question;
+pub use self::replica::Availability;
 use self::replica::Replica;
-pub use self::replica::Standing;
 use self::router::Router;
 pub use self::status::{Health, PoolStatus, ReplicaStatus};
 use crate::client::Client;
@@ -47,6 +50,21 @@ pub struct Pool {
     endpoints: RwLock<Vec<Arc<Endpoint>>>,
     router: Arc<Router>,
     meters: Arc<Meters>,
+}
+
+/// Who calls.
+#[derive(Debug, Clone, Copy)]
+pub struct Caller {
+    /// Calls with the same number go to the same replica where they can: it has read the conversation so far.
+    pub sticky: u64,
+    /// Somebody waits for the reply: if no replica has room, the call stands before those of which that is not so.
+    pub urgent: bool,
+}
+
+impl From<u64> for Caller {
+    fn from(sticky: u64) -> Self {
+        Self { sticky, urgent: false }
+    }
 }
 
 /// How many requests a replica is given at once.
@@ -102,15 +120,24 @@ impl Pool {
         Arc::clone(&self.endpoints.read()[index])
     }
 
-    /// The reply to an ask. Asks with the same `sticky` go to the same replica where they can: it has read the
-    /// conversation so far.
-    pub async fn answer(&self, ask: &ChatRequest, sticky: u64) -> Result<Answer, ModelError> {
-        self.stream(ask, sticky, &deaf).await
+    /// The reply to an ask.
+    pub async fn answer(&self, ask: &ChatRequest, caller: impl Into<Caller>) -> Result<Answer, ModelError> {
+        self.stream(ask, caller, &deaf).await
     }
 
     /// Like [`answer`](Self::answer), and tells of the reply's tool calls while it still comes.
-    pub async fn stream(&self, ask: &ChatRequest, sticky: u64, listener: Listener<'_>) -> Result<Answer, ModelError> {
-        Call::new(self, ask, sticky, listener).answer().await
+    pub async fn stream(
+        &self,
+        ask: &ChatRequest,
+        caller: impl Into<Caller>,
+        listener: Listener<'_>,
+    ) -> Result<Answer, ModelError> {
+        Call::new(self, Question::Chat(ask, listener), caller.into()).answer().await
+    }
+
+    /// The vectors or scores that an embedding model or a reranker gives.
+    pub async fn encode(&self, ask: &EncoderRequest, caller: impl Into<Caller>) -> Result<Answer, ModelError> {
+        Call::new(self, Question::Encoder(ask), caller.into()).answer().await
     }
 
     /// The reply to an ask that belongs to no conversation.
@@ -120,7 +147,7 @@ impl Pool {
 
     /// How it does.
     pub fn status(&self) -> PoolStatus {
-        let (waiting, replicas) = self.router.look(Replica::status);
+        let (waiting, replicas) = self.router.inspect(Replica::status);
         PoolStatus { model: self.name.clone(), waiting, replicas }
     }
 }

@@ -5,7 +5,7 @@ mod pool_spec;
 
 use std::collections::BTreeMap;
 
-use domain::document::{self, Located};
+use domain::document::{self, LocatedValue};
 use domain::problem::{Problem, did_you_mean, listed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ impl FromIterator<PoolSpec> for Registry {
 }
 
 /// What no schema can say.
-fn problems(models: &[PoolSpec], located: &Located) -> Vec<Problem> {
+fn problems(models: &[PoolSpec], located: &LocatedValue) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut first = BTreeMap::new();
     for (index, pool) in models.iter().enumerate() {

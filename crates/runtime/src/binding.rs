@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use futures::future::BoxFuture;
 use llm::{EndpointOptions, Member, ModelSpec, Pool, PoolSpec, PoolStatus, Registry};
 use parking_lot::Mutex;
+use serde_json::Value;
 
 /// A model that loses so many calls in a row, each after all its attempts, is out of order: going on would only spoil
 /// tasks.
@@ -20,8 +21,16 @@ pub enum Executor {
     /// The task's own stand-in answers, when this lets it: for demonstrations and tests that need the time that a model takes.
     Paced(Arc<dyn Pace>),
     Model(Arc<Pool>),
+    /// A function of this process that takes time, such as a search in an index.
+    Service(Arc<dyn Service>),
     /// Somebody outside of this process answers, such as an outside agent or a worker: who answers requests of this kind.
     Outside(Arc<str>),
+}
+
+/// Answers messages of tasks in this process.
+pub trait Service: Send + Sync {
+    /// The answer, or why there is none.
+    fn answer(&self, message: Value) -> BoxFuture<'static, Result<Value, String>>;
 }
 
 /// How long a stand-in takes.
@@ -63,10 +72,10 @@ impl ModelBinding {
 #[derive(Clone)]
 pub struct ModelClients {
     options: EndpointOptions,
-    known: Arc<Mutex<HashMap<String, Known>>>,
+    known: Arc<Mutex<HashMap<String, CachedClients>>>,
 }
 
-struct Known {
+struct CachedClients {
     binding: ModelBinding,
     /// What says how the endpoints do.
     pool: Option<Arc<Pool>>,
@@ -102,7 +111,7 @@ impl ModelClients {
         };
         let executor = pool.as_ref().map_or(Executor::StandIn, |pool| Executor::Model(Arc::clone(pool)));
         let binding = ModelBinding::new(Arc::from(spec.to_string()), executor);
-        known.insert(key, Known { binding: binding.clone(), pool });
+        known.insert(key, CachedClients { binding: binding.clone(), pool });
         Ok(binding)
     }
 

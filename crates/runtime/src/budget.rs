@@ -7,7 +7,7 @@ use domain::budget::Budget;
 use domain::event::Usage;
 use parking_lot::RwLock;
 
-use store::runs::{Run, Spent};
+use store::runs::{Run, RunSpending};
 
 /// What a run has spent, as far as this process knows: its own calls at once, those of others a moment later.
 #[derive(Debug, Default)]
@@ -52,13 +52,13 @@ impl Spending {
     }
 
     /// What this process had spent when it took the run up again.
-    pub fn had_spent(&self, spent: &Spent) {
+    pub fn had_spent(&self, spent: &RunSpending) {
         self.own.tokens.fetch_add(spent.tokens, Ordering::Relaxed);
         self.own.cost.fetch_add(spent.cost, Ordering::Relaxed);
     }
 
     /// What everybody else has spent.
-    pub fn others_spent(&self, spent: &Spent) {
+    pub fn others_spent(&self, spent: &RunSpending) {
         self.others.tokens.store(spent.tokens, Ordering::Relaxed);
         self.others.cost.store(spent.cost, Ordering::Relaxed);
     }
@@ -70,7 +70,7 @@ impl Spending {
             let spent = [&self.own, &self.others].map(|amount| field(amount).load(Ordering::Relaxed));
             spent[0].saturating_add(spent[1])
         };
-        let spent = Spent { tokens: sum(|amount| &amount.tokens), cost: sum(|amount| &amount.cost) };
+        let spent = RunSpending { tokens: sum(|amount| &amount.tokens), cost: sum(|amount| &amount.cost) };
         let played = terms.played.map(|(played, then)| played.saturating_add(then.elapsed()));
         let most = terms.budget.seconds.map(|seconds| Duration::from_secs(seconds.unsigned_abs()));
         let over_time = || played.zip(most).is_some_and(|(played, most)| played >= most);
@@ -79,7 +79,7 @@ impl Spending {
 }
 
 /// The cap on tokens or money that is reached by what was spent, in words; `None` if there is none.
-pub fn cap_reached(budget: &Budget, spent: &Spent) -> Option<&'static str> {
+pub fn cap_reached(budget: &Budget, spent: &RunSpending) -> Option<&'static str> {
     if budget.tokens.is_some_and(|cap| spent.tokens >= cap) {
         Some("the budget of tokens is used up")
     } else if budget.money_in_billionths().is_some_and(|cap| spent.cost >= cap) {

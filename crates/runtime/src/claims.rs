@@ -8,11 +8,12 @@ use store::journal::TaskFailure;
 use store::players::{self, Claim};
 use store::tasks;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tracing::error;
 use uuid::Uuid;
 
 use crate::commit::CommitQueue;
-use crate::drive::Stopped;
+use crate::drive::StopReason;
 use crate::inbox::Inbox;
 use crate::place::Place;
 use crate::runnable::Runnable;
@@ -23,26 +24,26 @@ pub const MOST: usize = 64;
 pub struct Claims {
     pool: PgPool,
     player: i64,
-    open: HashMap<(Uuid, i32), Open>,
+    open: HashMap<(Uuid, i32), OpenClaim>,
     settling: JoinSet<(Uuid, i32)>,
     /// Those that are being settled.
     closing: HashSet<(Uuid, i32)>,
 }
 
-struct Open {
+struct OpenClaim {
     claim: Claim,
     left: usize,
     /// Some of its tasks have only stopped.
     unfinished: bool,
 }
 
-/// What became of one task.
-pub struct Played {
+/// The result of one task.
+pub struct TaskResult {
     pub run: Uuid,
     pub position: i32,
     /// First position of its claim.
     claim: i32,
-    pub outcome: Result<Option<TaskFailure>, Stopped>,
+    pub outcome: Result<Option<TaskFailure>, StopReason>,
 }
 
 impl Claims {
@@ -65,8 +66,9 @@ impl Claims {
         claim: Claim,
         run: &R,
         (queue, inbox): (&CommitQueue, &Inbox),
-        playing: &mut JoinSet<Played>,
+        playing: &mut JoinSet<TaskResult>,
     ) -> anyhow::Result<()> {
+        let claimed = Instant::now();
         let mut begun = HashMap::new();
         if claim.left_behind {
             let found =
@@ -87,21 +89,22 @@ impl Claims {
                 position,
                 begun: begun.map(|begun| begun.planned),
                 deaths: claim.deaths,
+                claimed,
             };
             playing.spawn(async move {
                 let outcome = run.play(place).await;
-                Played { run: run.control().run.id, position, claim: first, outcome }
+                TaskResult { run: run.control().run.id, position, claim: first, outcome }
             });
         }
         let key = (claim.run_id, claim.first_position);
-        self.open.insert(key, Open { claim, left, unfinished: false });
+        self.open.insert(key, OpenClaim { claim, left, unfinished: false });
         if left == 0 {
             self.settle(key);
         }
         Ok(())
     }
 
-    pub fn ended(&mut self, played: Played) {
+    pub fn ended(&mut self, played: TaskResult) {
         let key = (played.run, played.claim);
         let Some(open) = self.open.get_mut(&key) else { return };
         open.left -= 1;
@@ -112,7 +115,7 @@ impl Claims {
     }
 
     fn settle(&mut self, key: (Uuid, i32)) {
-        let Some(Open { claim, unfinished, .. }) = self.open.remove(&key) else { return };
+        let Some(OpenClaim { claim, unfinished, .. }) = self.open.remove(&key) else { return };
         let (pool, player) = (self.pool.clone(), self.player);
         self.closing.insert(key);
         self.settling.spawn(async move {
@@ -123,7 +126,7 @@ impl Claims {
                 }
                 let mut tx = db.begin().await?;
                 if players::done(&mut tx, player, &claim).await? {
-                    control::tell(&mut tx, claim.run_id).await?;
+                    control::notify_players(&mut tx, claim.run_id).await?;
                 }
                 Ok(tx.commit().await?)
             };

@@ -18,7 +18,7 @@ use tracing::debug;
 
 use store::clock;
 use store::journal::{self, JournalEntry, Writer};
-use store::{Patience, StoreError, players};
+use store::{ReconnectBackoff, StoreError, players};
 
 /// Two, so that one batch is made while the other is written to disk.
 const WRITERS: i16 = 2;
@@ -41,11 +41,11 @@ pub enum CommitError {
 /// Where tasks leave their journal entries.
 #[derive(Clone)]
 pub struct CommitQueue {
-    queue: mpsc::Sender<Waiting>,
+    queue: mpsc::Sender<QueuedEntry>,
     in_play: Arc<AtomicUsize>,
 }
 
-struct Waiting {
+struct QueuedEntry {
     entry: JournalEntry,
     kept: oneshot::Sender<Result<(), CommitError>>,
 }
@@ -89,11 +89,21 @@ impl CommitQueue {
     ///
     /// # Errors
     /// It was not kept.
-    pub async fn keep(&self, entry: JournalEntry) -> Result<(), CommitError> {
+    pub async fn commit(&self, entry: JournalEntry) -> Result<(), CommitError> {
+        self.enqueue(entry).await?.await
+    }
+
+    /// Returns when the entry is in the queue; it is kept whether anybody waits for what is returned or not.
+    ///
+    /// # Errors
+    /// The player was given up.
+    pub async fn enqueue(
+        &self,
+        entry: JournalEntry,
+    ) -> Result<impl Future<Output = Result<(), CommitError>> + use<>, CommitError> {
         let (kept, answer) = oneshot::channel();
-        let waiting = Waiting { entry, kept };
-        self.queue.send(waiting).await.map_err(|_| CommitError::GivenUp)?;
-        answer.await.unwrap_or(Err(CommitError::GivenUp))
+        self.queue.send(QueuedEntry { entry, kept }).await.map_err(|_| CommitError::GivenUp)?;
+        Ok(async { answer.await.unwrap_or(Err(CommitError::GivenUp)) })
     }
 }
 
@@ -121,7 +131,7 @@ struct CommitWriter {
 }
 
 impl CommitWriter {
-    async fn work(mut self, waiting: Arc<Mutex<mpsc::Receiver<Waiting>>>) {
+    async fn work(mut self, waiting: Arc<Mutex<mpsc::Receiver<QueuedEntry>>>) {
         let mut batch = Vec::with_capacity(BATCH);
         loop {
             take(&mut *waiting.lock().await, &self.in_play, &mut batch).await;
@@ -129,11 +139,11 @@ impl CommitWriter {
                 return;
             }
             let entries: Vec<&JournalEntry> = batch.iter().map(|waiting| &waiting.entry).collect();
-            match self.keep(&entries).await {
+            match self.commit_batch(&entries).await {
                 Err(CommitError::Refused(_)) if batch.len() > 1 => {
                     debug!(entries = batch.len(), "an entry is refused; each is tried by itself");
-                    for Waiting { entry, kept } in batch.drain(..) {
-                        let _ = kept.send(self.keep(&[&entry]).await);
+                    for QueuedEntry { entry, kept } in batch.drain(..) {
+                        let _ = kept.send(self.commit_batch(&[&entry]).await);
                     }
                 }
                 answer => {
@@ -146,9 +156,9 @@ impl CommitWriter {
         }
     }
 
-    /// Keeps entries, however long PostgreSQL is away meanwhile.
-    async fn keep(&mut self, entries: &[&JournalEntry]) -> Result<(), CommitError> {
-        let mut patience = Patience::default();
+    /// Commits entries, however long PostgreSQL is away meanwhile.
+    async fn commit_batch(&mut self, entries: &[&JournalEntry]) -> Result<(), CommitError> {
+        let mut patience = ReconnectBackoff::default();
         let mut unanswered = false;
         loop {
             match self.attempt(entries, unanswered).await {
@@ -187,9 +197,9 @@ impl CommitWriter {
     fn count(entries: &[&JournalEntry]) {
         histogram!("groundstate_commit_steps").record(entries.len() as f64);
         counter!("groundstate_events_total").increment(entries.iter().map(|entry| entry.events.len() as u64).sum());
-        for completion in entries.iter().filter_map(|entry| entry.completion.as_ref()) {
+        for (kind, completion) in entries.iter().filter_map(|entry| Some((entry.kind, entry.completion.as_ref()?))) {
             let outcome = completion.failure.as_ref().map_or("accepted".into(), |failure| failure.blame.clone());
-            counter!("groundstate_conversations_ended_total", "outcome" => outcome).increment(1);
+            counter!("groundstate_tasks_ended_total", "kind" => kind, "outcome" => outcome).increment(1);
         }
         debug!(entries = entries.len(), "committed");
     }

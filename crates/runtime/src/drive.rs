@@ -5,15 +5,18 @@
 
 mod answers;
 mod requests;
+mod stopwatch;
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use anyhow::anyhow;
+use domain::chat::ChatReply;
 use domain::message::ToolCall;
 use domain::outcome::Blame;
-use domain::task::{Advanced, Request, RequestId, Resolution, Task, advance};
+use domain::task::{AdvanceOutcome, Heard, Request, RequestId, Resolution, Task, advance};
 use futures::channel::mpsc;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
@@ -21,21 +24,24 @@ use llm::{Answer, ModelError};
 use serde_json::Value;
 use store::journal::{Completion, EncodedEvents, JournalEntry, ModelUsage, TaskFailure};
 use store::tasks::PlannedTask;
+use tokio::time::Instant;
 use tracing::{Instrument, error_span};
 
 use crate::binding::Executor;
 use crate::commit::{CommitError, CommitQueue};
 use crate::inbox::Inbox;
 use crate::loaded_run::{Halt, LoadedRun};
-use crate::prefetch::Prefetched;
+use crate::prefetch::Prefetches;
 use crate::run_kind::RunKind;
 use crate::watchdog;
 use answers::stood_in;
-use requests::Asked;
+use requests::RequestOutcome;
+use stopwatch::RequestTimes;
+pub use stopwatch::Stopwatch;
 
 /// Why a task is not played on here.
 #[derive(Debug, thiserror::Error)]
-pub enum Stopped {
+pub enum StopReason {
     /// Another player plays it later: all that was kept stays.
     #[error("stopped")]
     Halted(Halt),
@@ -46,7 +52,7 @@ pub enum Stopped {
     Broken(anyhow::Error),
 }
 
-impl Stopped {
+impl StopReason {
     /// Why it can neither be played nor be ended, if that is so.
     pub fn stuck(&self) -> Option<anyhow::Error> {
         match self {
@@ -68,19 +74,21 @@ pub async fn play<K: RunKind>(
     inbox: &Inbox,
     planned: PlannedTask,
     mut past: Option<Vec<K::Event>>,
-) -> Result<Option<TaskFailure>, Stopped> {
+    mut watch: Stopwatch,
+) -> Result<Option<TaskFailure>, StopReason> {
     let mut attempt = planned;
     loop {
         // Also of a run whose models cost nothing: its time may be over.
-        run.control.may_ask().map_err(Stopped::Halted)?;
+        run.control.may_ask().map_err(StopReason::Halted)?;
         // Of the highest level, so that whatever is logged says which task it is about.
         let scenario = attempt.conversation.as_ref().map(|plan| plan.scenario.as_str());
         let span = error_span!("conversation", id = %attempt.id, run = %run.control.run.id, scenario);
-        let drive = Drive::new(run, queue, inbox, &attempt, past.take())?;
+        let drive = Drive::new(run, queue, inbox, &attempt, past.take(), watch).await?;
         let completion = drive.finish().instrument(span).await?;
         let Some(retry) = completion.retry else { return Ok(completion.failure) };
+        watch = Stopwatch::start(Instant::now());
         past = Some(match completion.keep_through {
-            Some(_) => run.events_of(retry.id).await.map_err(|error| Stopped::Broken(error.into()))?,
+            Some(_) => run.events_of(retry.id).await.map_err(|error| StopReason::Broken(error.into()))?,
             None => Vec::new(),
         });
         attempt = retry;
@@ -98,8 +106,8 @@ pub async fn give_up<K: RunKind>(
     planned: &PlannedTask,
     past: Option<Vec<K::Event>>,
     (blame, reason): (Blame, &str),
-) -> Result<Option<TaskFailure>, Stopped> {
-    let mut drive = Drive::new(run, queue, inbox, planned, past)?;
+) -> Result<Option<TaskFailure>, StopReason> {
+    let mut drive = Drive::new(run, queue, inbox, planned, past, Stopwatch::start(Instant::now())).await?;
     drive.events = drive.task.give_up(blame, reason);
     drive.is_last = true;
     Ok(drive.end().await?.failure)
@@ -108,18 +116,18 @@ pub async fn give_up<K: RunKind>(
 /// Plays a task that is not kept, such as a conversation that is judged again: the task as it ended, and what that took.
 ///
 /// # Errors
-/// [`Stopped::Halted`]: the run may ask no more.
+/// [`StopReason::Halted`]: the run may ask no more.
 pub async fn play_unkept<K: RunKind>(
     run: &LoadedRun<K>,
     inbox: Option<&Inbox>,
     planned: &PlannedTask,
     task: K::Task,
-) -> Result<(K::Task, Vec<ModelUsage>), Stopped> {
+) -> Result<(K::Task, Vec<ModelUsage>), StopReason> {
     let mut drive = Drive::of(run, None, inbox, planned, task, false);
     loop {
         match drive.advance() {
-            Advanced::Waiting(requests) => drive.wait(requests.as_ref()).await?,
-            Advanced::Done | Advanced::Interrupted => {
+            AdvanceOutcome::Waiting(requests) => drive.wait(requests.as_ref()).await?,
+            AdvanceOutcome::Done | AdvanceOutcome::Interrupted => {
                 drive.pay_for_unused();
                 return Ok((drive.task, drive.usage));
             }
@@ -141,6 +149,8 @@ pub async fn fail<K: RunKind>(
         keep_through: None,
         conversation: None,
         judged: None,
+        metrics: None,
+        seconds: None,
         retry: None,
         asked_outside: true,
     };
@@ -155,23 +165,43 @@ pub async fn fail<K: RunKind>(
         completion: Some(completion),
         usage: Vec::new(),
     };
-    queue.keep(entry).await?;
+    queue.commit(entry).await?;
     Ok(failure)
 }
 
-/// What came of a request.
-enum Answered {
+/// The answer to a request.
+enum RequestAnswer {
     Model(Result<Answer, ModelError>),
     StandIn(Resolution),
+    Service(Result<Value, String>),
     Outside(store::Result<Value>),
     /// Nothing more may be asked, and nobody waits for this one: its answer is found when the run goes on.
     LeftOpen,
 }
 
+/// The answer to a request, and when it came.
+type TimedAnswer<Responder> = (Request<Responder>, RequestAnswer, RequestTimes);
+
 type Channel<T> = (mpsc::UnboundedSender<T>, mpsc::UnboundedReceiver<T>);
 
-/// The calls of a reply that still comes.
-type Heard<To> = (Request<To>, Vec<ToolCall>);
+/// What is heard of a reply before it is taken.
+type PartialReply<Responder> = (Request<Responder>, HeardReply);
+
+enum HeardReply {
+    Calls(Vec<ToolCall>),
+    Text(String),
+    Whole(ChatReply),
+}
+
+impl HeardReply {
+    fn as_heard(&self) -> Heard<'_> {
+        match self {
+            Self::Calls(calls) => Heard::Calls(calls),
+            Self::Text(text) => Heard::Text(text),
+            Self::Whole(reply) => Heard::Whole(reply),
+        }
+    }
+}
 
 /// One attempt.
 struct Drive<'a, K: RunKind> {
@@ -187,31 +217,34 @@ struct Drive<'a, K: RunKind> {
     usage: Vec<ModelUsage>,
     begins: bool,
     world: Option<Arc<str>>,
-    prefetched: Prefetched<K::To>,
+    prefetched: Prefetches<K::Responder>,
     /// Requests that are made and not answered.
     open: Vec<RequestId>,
-    answers: FuturesUnordered<BoxFuture<'a, (Request<K::To>, Answered)>>,
-    /// Where models tell of calls in replies that still come.
-    listener: Option<Channel<Heard<K::To>>>,
+    answers: FuturesUnordered<BoxFuture<'a, TimedAnswer<K::Responder>>>,
+    /// Where models tell of replies that still come.
+    listener: Option<Channel<PartialReply<K::Responder>>>,
     /// Whether the database may have requests of this attempt.
     asked_outside: bool,
     /// It is not played again, whoever spoiled it.
     is_last: bool,
+    watch: Stopwatch,
 }
 
 impl<'a, K: RunKind> Drive<'a, K> {
-    fn new(
+    async fn new(
         run: &'a LoadedRun<K>,
         queue: &'a CommitQueue,
         inbox: &'a Inbox,
         planned: &'a PlannedTask,
         past: Option<Vec<K::Event>>,
-    ) -> Result<Self, Stopped> {
+        watch: Stopwatch,
+    ) -> Result<Self, StopReason> {
         let begins = past.is_none();
-        let task = run.kind.begin(&run.control.run, planned, &past.unwrap_or_default()).map_err(Stopped::Broken)?;
+        let past = past.unwrap_or_default();
+        let task = run.kind.begin(&run.control.run, planned, &past).await.map_err(StopReason::Broken)?;
         let drive = Self::of(run, Some(queue), Some(inbox), planned, task, begins);
         // The player before this one may have asked somebody outside, and have kept the answer.
-        Ok(Self { asked_outside: !begins, ..drive })
+        Ok(Self { asked_outside: !begins, watch: watch.begin(), ..drive })
     }
 
     fn of(
@@ -232,70 +265,80 @@ impl<'a, K: RunKind> Drive<'a, K> {
             usage: Vec::new(),
             begins,
             world: run.kind.world(planned),
-            prefetched: Prefetched::default(),
+            prefetched: Prefetches::default(),
             open: Vec::new(),
             answers: FuturesUnordered::new(),
             listener: None,
             asked_outside: false,
             is_last: false,
+            watch: Stopwatch::start(Instant::now()),
         }
     }
 
-    async fn finish(mut self) -> Result<Completion, Stopped> {
+    async fn finish(mut self) -> Result<Completion, StopReason> {
         loop {
             match self.advance() {
-                Advanced::Waiting(requests) => self.wait(requests.as_ref()).await?,
-                Advanced::Done | Advanced::Interrupted => return self.end().await,
+                AdvanceOutcome::Waiting(requests) => self.wait(requests.as_ref()).await?,
+                AdvanceOutcome::Done | AdvanceOutcome::Interrupted => return self.end().await,
             }
         }
     }
 
     /// Plays on without waiting.
-    fn advance(&mut self) -> Advanced<<K::Task as Task>::Requests> {
-        let Self { run, task, events, usage, .. } = self;
-        let stand_in = |task: &K::Task, request: &Request<K::To>| {
+    fn advance(&mut self) -> AdvanceOutcome<<K::Task as Task>::Requests> {
+        let Self { run, task, events, usage, watch, .. } = self;
+        let (begun, answered) = (Instant::now(), Cell::new(None));
+        let stand_in = |task: &K::Task, request: &Request<K::Responder>| {
             let binding = run.kind.binding(&request.to)?;
             let Executor::StandIn = binding.executor else { return None };
+            // Stand-ins answer in microseconds: a clock that nobody reads would be seen.
+            let asked = K::TIMES_REQUESTS.then(Instant::now);
             let resolution = task.stand_in(request);
+            answered.set(asked.map(RequestTimes::since));
             Some(stood_in(run, usage, request.role, binding, resolution))
         };
-        let record = |_: &K::Task, event| {
+        let record = |_: &K::Task, mut event| {
+            if let Some(times) = answered.take() {
+                K::note_timing(&mut event, watch.timing(&times));
+            }
             events.push(event);
             ControlFlow::Continue(())
         };
-        watchdog::step(|| advance(task, stand_in, record))
+        let outcome = watchdog::step(|| advance(task, stand_in, record));
+        self.watch.computed_since(begun);
+        outcome
     }
 
     /// Makes the requests that are not made yet, and takes one answer.
-    async fn wait(&mut self, requests: &[Request<K::To>]) -> Result<(), Stopped> {
-        self.keep().await?;
+    async fn wait(&mut self, requests: &[Request<K::Responder>]) -> Result<(), StopReason> {
+        self.commit_events().await?;
         let mut halted = Halt::Paused;
         for request in requests {
             if self.open.contains(&request.id) {
                 continue;
             }
             match self.ask(request)? {
-                Asked::Made => {}
-                Asked::Unaskable => {
+                RequestOutcome::Made => {}
+                RequestOutcome::Unaskable => {
                     let event = self.task.act();
-                    let event = event.ok_or_else(|| Stopped::Broken(anyhow!("{} cannot be asked", request.role)))?;
+                    let event = event.ok_or_else(|| StopReason::Broken(anyhow!("{} cannot be asked", request.role)))?;
                     self.events.push(event);
                     return Ok(());
                 }
-                Asked::Halted(halt) => {
+                RequestOutcome::Halted(halt) => {
                     halted = halt;
                     break;
                 }
             }
         }
-        let (request, answered) = self.next_answer(halted).await?;
+        let (request, answered, times) = self.next_answer(halted).await?;
         self.open.retain(|id| *id != request.id);
-        let event = self.take(&request, answered)?;
+        let event = self.take(&request, answered, times)?;
         self.events.extend(event);
         Ok(())
     }
 
-    async fn end(mut self) -> Result<Completion, Stopped> {
+    async fn end(mut self) -> Result<Completion, StopReason> {
         self.pay_for_unused();
         let ended = self.run.kind.end(&self.task);
         let left = !self.is_last && i64::from(self.planned.attempt) <= i64::from(self.run.kind.retries());
@@ -305,18 +348,21 @@ impl<'a, K: RunKind> Drive<'a, K> {
             keep_through: ended.keep_through,
             conversation: ended.conversation,
             judged: ended.judged,
+            metrics: ended.metrics,
+            seconds: Some(self.watch.seconds()),
             asked_outside: self.asked_outside,
         };
         let Some(queue) = self.queue else { return Ok(completion) };
         let entry = self.entry(Some(completion.clone()))?;
+        let run = self.run;
         // Hundreds wait here at a time: the task is dropped first, so that the next ones are played in the same memory.
         drop(self);
-        queue.keep(entry).await?;
+        keep_entry(run, queue, entry).await?;
         Ok(completion)
     }
 
-    /// Keeps what has happened since the last time.
-    async fn keep(&mut self) -> Result<(), Stopped> {
+    /// Commits what has happened since the last commit.
+    async fn commit_events(&mut self) -> Result<(), StopReason> {
         // A task has a row before anybody is asked for it: its id is found again only there.
         if self.events.is_empty() && !self.begins {
             return Ok(());
@@ -326,12 +372,12 @@ impl<'a, K: RunKind> Drive<'a, K> {
             return Ok(());
         };
         let entry = self.entry(None)?;
-        Ok(queue.keep(entry).await?)
+        Ok(keep_entry(self.run, queue, entry).await?)
     }
 
     /// What has happened since the last time.
-    fn entry(&mut self, completion: Option<Completion>) -> Result<JournalEntry, Stopped> {
-        let events = EncodedEvents::encode(&std::mem::take(&mut self.events), K::seq).map_err(Stopped::Broken)?;
+    fn entry(&mut self, completion: Option<Completion>) -> Result<JournalEntry, StopReason> {
+        let events = EncodedEvents::encode(&std::mem::take(&mut self.events), K::seq).map_err(StopReason::Broken)?;
         Ok(JournalEntry {
             run: self.run.control.run.id,
             judging: self.run.control.run.judging,
@@ -344,4 +390,16 @@ impl<'a, K: RunKind> Drive<'a, K> {
             usage: std::mem::take(&mut self.usage),
         })
     }
+}
+
+/// Keeps an entry, and counts what it takes of the disk: also if this is dropped while the entry is in the queue.
+async fn keep_entry<K: RunKind>(
+    run: &LoadedRun<K>,
+    queue: &CommitQueue,
+    entry: JournalEntry,
+) -> Result<(), CommitError> {
+    let bytes = entry.events.stored_bytes();
+    let kept = queue.enqueue(entry).await?;
+    run.control.written.add(bytes);
+    kept.await.inspect_err(|_| run.control.written.add(-bytes))
 }

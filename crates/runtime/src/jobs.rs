@@ -12,10 +12,11 @@ use std::time::Duration;
 
 use domain::api::{JobSummary, LEASE_SECONDS};
 use domain::job::JobKind;
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use futures::future::BoxFuture;
 use serde_json::Value;
-use sqlx::{PgPool, Postgres, Transaction};
+use sqlx::{PgConnection, PgPool, Postgres, Transaction};
+use store::jobs::{self, Job};
 use store::players;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -34,18 +35,20 @@ use crate::heartbeat::LAST_WORDS;
 /// ends in the same transaction.
 pub struct Completion {
     tx: Transaction<'static, Postgres>,
-    /// Or why it failed, of what could not be made although nothing went wrong.
-    result: Result<Value, String>,
+    report: Option<Value>,
+    /// Why it failed, of what could not be made although nothing went wrong.
+    failure: Option<String>,
 }
 
 impl Completion {
     /// `report`: what came of it, in short.
     pub fn finished(tx: Transaction<'static, Postgres>, report: Value) -> Self {
-        Self { tx, result: Ok(report) }
+        Self { tx, report: Some(report), failure: None }
     }
 
-    pub fn failed(tx: Transaction<'static, Postgres>, reason: String) -> Self {
-        Self { tx, result: Err(reason) }
+    /// `report`: what came of it all the same.
+    pub fn failed(tx: Transaction<'static, Postgres>, reason: String, report: Option<Value>) -> Self {
+        Self { tx, report, failure: Some(reason) }
     }
 }
 
@@ -93,6 +96,10 @@ impl Handlers {
         self.0.iter().filter(|(kind, handler)| working(**kind) < handler.at_once).map(|(kind, _)| *kind).collect()
     }
 
+    fn kinds(&self) -> Vec<JobKind> {
+        self.0.keys().copied().collect()
+    }
+
     fn work(&self, kind: JobKind) -> Option<Arc<Work>> {
         self.0.get(&kind).map(|handler| Arc::clone(&handler.work))
     }
@@ -125,27 +132,58 @@ pub async fn serve(
     handlers: &Handlers,
     stop: &CancellationToken,
 ) -> store::Result<()> {
-    let (host, pid) = heartbeat::place();
     while !stop.is_cancelled() {
-        let register = store::patiently(|| async {
-            players::register_for_jobs(&mut *pool.acquire().await?, &host, pid, options.lease).await
-        });
-        let Some(player) = stop.run_until_cancelled(register).await.transpose()? else { return Ok(()) };
-        let given_up = CancellationToken::new();
-        let mut background = JoinSet::new();
-        background.spawn(heartbeat::live(pool.clone(), player, options.lease, given_up.clone()));
-        let worked = work(pool, player, &given_up, stop, handlers, options).await;
-        background.shutdown().await;
-        if given_up.is_cancelled() {
-            warn!("this process was silent for too long and was given up; it begins anew");
-        } else {
-            let leave = || async { players::leave(&mut *pool.acquire().await?, player).await };
-            // Of whom the database hears nothing is given up later.
-            let _ = timeout(LAST_WORDS, store::patiently(leave)).await;
-        }
-        worked?;
+        let register = Registered::register(pool, options.lease);
+        let Some(registered) = stop.run_until_cancelled(register).await.transpose()? else { return Ok(()) };
+        registered.work(options, handlers, stop, None).await?;
     }
     Ok(())
+}
+
+/// A player that works on jobs and plays no runs.
+struct Registered<'a> {
+    pool: &'a PgPool,
+    player: i64,
+    given_up: CancellationToken,
+    background: JoinSet<()>,
+}
+
+impl<'a> Registered<'a> {
+    async fn register(pool: &'a PgPool, lease: Duration) -> store::Result<Self> {
+        let (host, pid) = heartbeat::place();
+        let player = store::patiently(|| async {
+            players::register_for_jobs(&mut *pool.acquire().await?, &host, pid, lease).await
+        });
+        let (player, given_up) = (player.await?, CancellationToken::new());
+        let mut background = JoinSet::new();
+        background.spawn(heartbeat::live(pool.clone(), player, lease, given_up.clone()));
+        Ok(Self { pool, player, given_up, background })
+    }
+
+    /// Works on jobs until it is given up or asked to stop. `claimed`: a job that it holds already.
+    async fn work(
+        self,
+        options: &Options,
+        handlers: &Handlers,
+        stop: &CancellationToken,
+        claimed: Option<Job>,
+    ) -> store::Result<()> {
+        let worked =
+            claim_loop::work_from(claimed, self.pool, self.player, &self.given_up, stop, handlers, options).await;
+        self.leave().await;
+        worked
+    }
+
+    async fn leave(mut self) {
+        self.background.shutdown().await;
+        if self.given_up.is_cancelled() {
+            warn!("this process was silent for too long and was given up; it begins anew");
+            return;
+        }
+        let leave = || async { players::leave(&mut *self.pool.acquire().await?, self.player).await };
+        // Of whom the database hears nothing is given up later.
+        let _ = timeout(LAST_WORDS, store::patiently(leave)).await;
+    }
 }
 
 /// Works on one job until it has ended, here or, if another process was faster, there; `tell` hears how far it is. `None`
@@ -157,14 +195,64 @@ pub async fn see_through(
     pool: &PgPool,
     job: Uuid,
     handlers: &Handlers,
-    tell: &watch::Sender<Option<Doing>>,
+    tell: &watch::Sender<Option<JobProgress>>,
 ) -> store::Result<Option<JobSummary>> {
-    let (options, stop) = (Options { only: Some(job), ..Options::default() }, CancellationToken::new());
+    let (options, stop) = (only(job), CancellationToken::new());
+    until_ended(pool, job, tell, &stop, serve(pool, &options, handlers, &stop)).await
+}
+
+/// Like [`see_through`], of a job with this id that `create` inserts. It is claimed in the same transaction, so that it is
+/// worked on here unless this process dies or is given up.
+///
+/// # Errors
+/// What `create` says, and then there is no job; or as [`serve`].
+pub async fn create_and_see_through(
+    pool: &PgPool,
+    job: Uuid,
+    create: impl AsyncFnOnce(&mut PgConnection) -> anyhow::Result<()>,
+    handlers: &Handlers,
+    tell: &watch::Sender<Option<JobProgress>>,
+) -> anyhow::Result<Option<JobSummary>> {
+    let (options, stop) = (only(job), CancellationToken::new());
+    let registered = Registered::register(pool, options.lease).await?;
+    let claimed = async {
+        let mut tx = pool.begin().await?;
+        create(&mut tx).await?;
+        let claimed = jobs::claim(&mut tx, registered.player, &handlers.kinds(), Some(job)).await?;
+        tx.commit().await?;
+        anyhow::Ok(claimed)
+    };
+    let claimed = match claimed.await {
+        Ok(claimed) => claimed,
+        Err(error) => {
+            registered.leave().await;
+            return Err(error);
+        }
+    };
+    let work = async {
+        registered.work(&options, handlers, &stop, claimed).await?;
+        // It goes on here as another player if this one was given up.
+        serve(pool, &options, handlers, &stop).await
+    };
+    Ok(until_ended(pool, job, tell, &stop, work).await?)
+}
+
+fn only(job: Uuid) -> Options {
+    Options { only: Some(job), ..Options::default() }
+}
+
+async fn until_ended(
+    pool: &PgPool,
+    job: Uuid,
+    tell: &watch::Sender<Option<JobProgress>>,
+    stop: &CancellationToken,
+    work: impl Future<Output = store::Result<()>>,
+) -> store::Result<Option<JobSummary>> {
     let followed = async {
         let ended = follow(pool, job, tell).await;
         stop.cancel();
         ended
     };
-    let (ended, ()) = tokio::try_join!(followed, serve(pool, &options, handlers, &stop))?;
+    let (ended, ()) = tokio::try_join!(followed, work)?;
     Ok(ended)
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use sqlx::PgPool;
 use sqlx::postgres::{PgListener, PgPoolOptions};
+use store::keepalive;
 use tracing::debug;
 
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
@@ -25,6 +26,7 @@ async fn heard(pool: &PgPool, channel: &str, ring: &impl Fn()) -> sqlx::Result<(
     let own = PgPoolOptions::new().max_connections(1).connect_lazy_with((*pool.connect_options()).clone());
     let mut listener = PgListener::connect_with(&own).await?;
     listener.listen(channel).await?;
+    keepalive::watch_connections(pool);
     while listener.try_recv().await?.is_some() {
         ring();
     }

@@ -4,17 +4,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use domain::api::RunState;
+use parking_lot::Mutex;
 use sqlx::PgPool;
-use store::runs::{self, Asked, Run};
+use store::runs::{self, Run, RunInstructions};
 use store::{control, events};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::error;
 use uuid::Uuid;
 
-use crate::binding::ModelClients;
 use crate::budget::Spending;
 use crate::run_kind::RunKind;
+use crate::written_bytes::WrittenBytes;
 
 /// A run of a kind, loaded.
 pub struct LoadedRun<K> {
@@ -27,7 +29,10 @@ pub struct RunControl {
     pub pool: PgPool,
     pub run: Run,
     pub spending: Spending,
+    pub written: WrittenBytes,
     paused: AtomicBool,
+    /// When this process last heard of a pause, or asked for one.
+    last_pause: Mutex<Option<Instant>>,
     /// This process stops.
     leaving: AtomicBool,
     /// Calls in flight are given up, too.
@@ -54,9 +59,9 @@ impl<K: RunKind> LoadedRun<K> {
     ///
     /// # Errors
     /// There is no such run, or its kind cannot play it.
-    pub async fn load(pool: &PgPool, id: Uuid, clients: &ModelClients) -> anyhow::Result<Self> {
+    pub async fn load(pool: &PgPool, id: Uuid, resources: &K::Resources) -> anyhow::Result<Self> {
         let run = runs::get(&mut *pool.acquire().await?, id).await?.with_context(|| format!("there is no run {id}"))?;
-        let kind = K::load(pool, &run, clients).await?;
+        let kind = K::load(pool, &run, resources).await?;
         Ok(Self::new(pool, run, kind))
     }
 
@@ -72,7 +77,9 @@ impl RunControl {
         Self {
             pool: pool.clone(),
             spending: Spending::new(&run),
+            written: WrittenBytes::default(),
             paused: AtomicBool::new(false),
+            last_pause: Mutex::new(None),
             leaving: AtomicBool::new(false),
             at_once: CancellationToken::new(),
             changed: Notify::new(),
@@ -100,14 +107,29 @@ impl RunControl {
 
     /// Nothing more is asked; calls in flight are waited for.
     pub fn pause(&self) {
-        self.paused.store(true, Ordering::Relaxed);
-        self.changed.notify_waiters();
+        self.newly_paused();
     }
 
-    /// Pauses the run for everybody, for a reason that people are told.
+    /// Pauses the run for everybody, for a reason that people are told. One that is paused already stays as it is: a second
+    /// request to the database could come after somebody resumed the run, and pause it again.
     pub fn pause_because(&self, reason: String) {
-        self.pause();
-        pause_soon(&self.pool, self.run.id, reason);
+        if self.newly_paused() {
+            pause_soon(&self.pool, self.run.id, reason);
+        }
+    }
+
+    fn newly_paused(&self) -> bool {
+        let is_new = !self.paused.swap(true, Ordering::Relaxed);
+        if is_new {
+            *self.last_pause.lock() = Some(Instant::now());
+        }
+        self.changed.notify_waiters();
+        is_new
+    }
+
+    /// Whether the run was paused at this moment or later: what was asked before says nothing about how models do now.
+    pub fn was_paused_since(&self, moment: Instant) -> bool {
+        self.last_pause.lock().is_some_and(|paused| paused >= moment)
     }
 
     /// Nothing more is asked here, whatever is asked of the run.
@@ -122,12 +144,16 @@ impl RunControl {
         self.at_once.cancel();
     }
 
+    pub fn is_paused(&self) -> bool {
+        self.paused.load(Ordering::Relaxed)
+    }
+
     pub fn is_halted(&self) -> bool {
         self.at_once.is_cancelled()
     }
 
     /// Does what somebody asked for in the database.
-    pub fn follow(&self, asked: Asked) {
+    pub fn follow(&self, asked: RunInstructions) {
         self.spending.others_spent(&asked.others);
         self.spending.agree(asked.budget, asked.played_seconds);
         match asked.state {
@@ -156,6 +182,15 @@ impl RunControl {
             changed.await;
         }
     }
+}
+
+/// The kind of a stored run, as in `runs.kind`.
+///
+/// # Errors
+/// There is no such run.
+pub async fn kind_of(pool: &PgPool, id: Uuid) -> anyhow::Result<String> {
+    let kind = runs::kind(&mut *pool.acquire().await?, id).await?;
+    kind.with_context(|| format!("there is no run {id}"))
 }
 
 /// Pauses a run for everybody, if it can still be paused.

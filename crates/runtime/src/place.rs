@@ -8,10 +8,11 @@ use futures::FutureExt;
 use store::journal::TaskFailure;
 use store::players::DEATHS_TO_QUARANTINE;
 use store::tasks::{self, PlannedTask};
+use tokio::time::Instant;
 use tracing::{debug, warn};
 
 use crate::commit::{CommitError, CommitQueue};
-use crate::drive::{self, Stopped};
+use crate::drive::{self, StopReason, Stopwatch};
 use crate::inbox::Inbox;
 use crate::loaded_run::LoadedRun;
 use crate::run_kind::RunKind;
@@ -25,21 +26,23 @@ pub struct Place {
     pub(crate) begun: Option<PlannedTask>,
     /// How many processes ended while they played it, the last one playing nothing else.
     pub(crate) deaths: i16,
+    /// When it was claimed here.
+    pub(crate) claimed: Instant,
 }
 
 /// After so many a task is not played any more.
 const MOST_DEATHS: i16 = DEATHS_TO_QUARANTINE + 1;
 
 /// Plays what stands at a position, or ends it if it cannot be played.
-pub async fn play<K: RunKind>(run: &LoadedRun<K>, place: Place) -> Result<Option<TaskFailure>, Stopped> {
+pub async fn play<K: RunKind>(run: &LoadedRun<K>, place: Place) -> Result<Option<TaskFailure>, StopReason> {
     let _in_play = place.queue.enter();
     let (position, queue) = (place.position, place.queue.clone());
     // A panic would leave its claim open for ever, and the next player that takes it would panic, too.
     let played = AssertUnwindSafe(from_where_it_stands(run, place)).catch_unwind().await;
-    let played = played.unwrap_or_else(|_| Err(Stopped::Broken(anyhow!("playing it panicked; see the log"))));
+    let played = played.unwrap_or_else(|_| Err(StopReason::Broken(anyhow!("playing it panicked; see the log"))));
     let reason = match &played {
-        Err(Stopped::Broken(error)) => format!("it cannot be played: {error:#}"),
-        Err(Stopped::NotKept(CommitError::Refused(error))) => format!("what was played cannot be stored: {error}"),
+        Err(StopReason::Broken(error)) => format!("it cannot be played: {error:#}"),
+        Err(StopReason::NotKept(CommitError::Refused(error))) => format!("what was played cannot be stored: {error}"),
         _ => {
             if let Ok(Some(TaskFailure { blame, reason })) = &played {
                 debug!(%blame, reason, "a task failed");
@@ -50,23 +53,24 @@ pub async fn play<K: RunKind>(run: &LoadedRun<K>, place: Place) -> Result<Option
     let (pool, id) = (&run.control.pool, run.control.run.id);
     warn!(run = %id, position, reason, "a task is ended");
     let found = || async { tasks::begun(&mut *pool.acquire().await?, id, position..=position).await };
-    let found = store::patiently(found).await.map_err(|error| Stopped::Broken(error.into()))?.pop();
+    let found = store::patiently(found).await.map_err(|error| StopReason::Broken(error.into()))?.pop();
     let begins = found.is_none();
     let planned = match found {
         Some(begun) => begun.planned,
-        None => run.kind.planned(&run.control.run, position).map_err(Stopped::Broken)?,
+        None => run.kind.planned(&run.control.run, position).map_err(StopReason::Broken)?,
     };
     Ok(Some(drive::fail(run, &queue, planned, begins, reason).await?))
 }
 
-async fn from_where_it_stands<K: RunKind>(run: &LoadedRun<K>, place: Place) -> Result<Option<TaskFailure>, Stopped> {
-    let Place { queue, inbox, position, begun, deaths } = place;
+async fn from_where_it_stands<K: RunKind>(run: &LoadedRun<K>, place: Place) -> Result<Option<TaskFailure>, StopReason> {
+    let Place { queue, inbox, position, begun, deaths, claimed } = place;
+    let watch = Stopwatch::start(claimed);
     let (planned, past) = match begun {
         Some(planned) => {
-            let past = run.events_of(planned.id).await.map_err(|error| Stopped::Broken(error.into()))?;
+            let past = run.events_of(planned.id).await.map_err(|error| StopReason::Broken(error.into()))?;
             (planned, Some(past))
         }
-        None => (run.kind.planned(&run.control.run, position).map_err(Stopped::Broken)?, None),
+        None => (run.kind.planned(&run.control.run, position).map_err(StopReason::Broken)?, None),
     };
     if deaths >= MOST_DEATHS {
         let reason = format!(
@@ -75,5 +79,5 @@ async fn from_where_it_stands<K: RunKind>(run: &LoadedRun<K>, place: Place) -> R
         );
         return drive::give_up(run, &queue, &inbox, &planned, past, (Blame::Playbook, &reason)).await;
     }
-    drive::play(run, &queue, &inbox, planned, past).await
+    drive::play(run, &queue, &inbox, planned, past, watch).await
 }

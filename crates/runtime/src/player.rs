@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use domain::api::{LEASE_SECONDS, RunState};
 use sqlx::PgPool;
-use store::players::{self, Quarantined};
+use store::players::{self, QuarantinePolicy};
 use store::runs;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -20,18 +20,19 @@ use tokio_util::task::AbortOnDropHandle;
 use tracing::{error, info, warn};
 use uuid::Uuid;
 
-use crate::binding::ModelClients;
 use crate::claims::Claims;
 use crate::commit::CommitQueue;
+use crate::disk::Disks;
 use crate::heartbeat::{self, LAST_WORDS};
 use crate::inbox::Inbox;
 use crate::jobs::{self, Handlers};
 use crate::loaded_run::RunControl;
 use crate::run_signals::{self, Runs};
 use crate::runnable::Runnable;
+use crate::storage;
 use crate::watchdog;
-use claim_loop::{ClaimLoop, End};
-use unplayable::Unplayable;
+use claim_loop::{ClaimLoop, PlayerEnd};
+use unplayable::UnplayableRuns;
 
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -39,13 +40,15 @@ pub struct Options {
     pub concurrency: usize,
     /// Only this run, and only until it comes to an end or to a pause.
     pub only: Option<Uuid>,
-    pub quarantined: Quarantined,
+    pub quarantined: QuarantinePolicy,
     /// After how long a silence others take over.
     pub lease: Duration,
     /// How often it looks for work that nobody told it of.
     pub poll: Duration,
     /// How long calls in flight are waited for once it is asked to stop.
     pub drain: Duration,
+    /// Where there must be room for what it plays.
+    pub disks: Disks,
 }
 
 impl Default for Options {
@@ -54,19 +57,20 @@ impl Default for Options {
         Self {
             concurrency: 256,
             only: None,
-            quarantined: Quarantined::Skip,
+            quarantined: QuarantinePolicy::Skip,
             lease: s(LEASE_SECONDS.into()),
             poll: s(1),
             drain: s(25),
+            disks: Disks::default(),
         }
     }
 }
 
 /// A process that plays runs of some kinds.
-pub struct Player<R> {
+pub struct Player<R: Runnable> {
     pool: PgPool,
     options: Options,
-    clients: ModelClients,
+    resources: R::Resources,
     /// The runs that are played here.
     runs: Arc<Runs<R>>,
     /// What is done about jobs here, beside playing.
@@ -74,8 +78,8 @@ pub struct Player<R> {
 }
 
 impl<R: Runnable> Player<R> {
-    pub fn new(pool: PgPool, clients: ModelClients, options: Options) -> Self {
-        Self { pool, options, clients, runs: Arc::default(), jobs: None }
+    pub fn new(pool: PgPool, resources: R::Resources, options: Options) -> Self {
+        Self { pool, options, resources, runs: Arc::default(), jobs: None }
     }
 
     /// Works on jobs, too.
@@ -98,13 +102,13 @@ impl<R: Runnable> Player<R> {
     pub async fn play(&self, stop: &CancellationToken) -> anyhow::Result<()> {
         loop {
             match self.life(stop).await? {
-                End::Stopped => return Ok(()),
-                End::GivenUp => warn!("this player was silent for too long and was given up; it begins anew"),
+                PlayerEnd::Stopped => return Ok(()),
+                PlayerEnd::GivenUp => warn!("this player was silent for too long and was given up; it begins anew"),
             }
         }
     }
 
-    async fn life(&self, stop: &CancellationToken) -> anyhow::Result<End> {
+    async fn life(&self, stop: &CancellationToken) -> anyhow::Result<PlayerEnd> {
         let (host, pid) = heartbeat::place();
         let lease = self.options.lease;
         let register = || async {
@@ -121,11 +125,15 @@ impl<R: Runnable> Player<R> {
         let mut background = JoinSet::new();
         background.spawn(heartbeat::live(self.pool.clone(), id, lease, given_up.clone()));
         let wake = run_signals::start(&self.pool, id, self.options.poll, &self.runs, &mut background);
+        let (poll, disks) = (self.options.poll, self.options.disks.clone());
+        let runs = Arc::clone(&self.runs);
+        let here = move || runs.lock().values().cloned().collect();
+        background.spawn(storage::watch(self.pool.clone(), poll, here, disks));
         let inbox = Inbox::start(&self.pool, &mut background);
         let mut writers = JoinSet::new();
         let queue = CommitQueue::start(&self.pool, id, &given_up, &mut writers);
         let claims = Claims::new(self.pool.clone(), id);
-        let unplayable = Unplayable::new(self.pool.clone(), id, self.options.only.is_some());
+        let unplayable = UnplayableRuns::new(self.pool.clone(), id, self.options.only.is_some());
         let leaving = stop.child_token();
         let working = self.work_on_jobs(id, &given_up, &leaving);
         let mut claim_loop =
@@ -146,8 +154,9 @@ impl<R: Runnable> Player<R> {
             while writers.join_next().await.is_some() {}
         }
         background.shutdown().await;
-        self.runs.lock().clear();
-        if !matches!(end, Ok(End::GivenUp)) {
+        let here: Vec<R> = self.runs.lock().drain().map(|(_, run)| run).collect();
+        let _ = timeout(LAST_WORDS, storage::count(&self.pool, here)).await;
+        if !matches!(end, Ok(PlayerEnd::GivenUp)) {
             let leave = || async { players::leave(&mut *self.pool.acquire().await?, id).await };
             // A player that the database does not hear of is given up later.
             let left = timeout(LAST_WORDS, store::patiently(leave)).await.unwrap_or(Ok(()));
@@ -177,8 +186,8 @@ impl<R: Runnable> Player<R> {
     }
 
     /// What of the quarantine it plays: a command that plays one run plays all of it.
-    fn quarantined(&self) -> Quarantined {
-        if self.options.only.is_some() { Quarantined::Also } else { self.options.quarantined }
+    fn quarantined(&self) -> QuarantinePolicy {
+        if self.options.only.is_some() { QuarantinePolicy::Also } else { self.options.quarantined }
     }
 
     fn each_run(&self, act: impl Fn(&RunControl)) {
@@ -187,7 +196,7 @@ impl<R: Runnable> Player<R> {
 
     /// Whether what it is there for, the only run or the quarantine, has nothing more to play, here or elsewhere.
     async fn nothing_left(&self) -> store::Result<bool> {
-        if self.options.quarantined == Quarantined::Only {
+        if self.options.quarantined == QuarantinePolicy::Only {
             let waiting = || async { players::in_quarantine(&mut *self.pool.acquire().await?).await };
             return Ok(store::patiently(waiting).await? == 0);
         }

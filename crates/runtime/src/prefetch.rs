@@ -11,44 +11,49 @@ use tokio::task::JoinHandle;
 use tracing::{Instrument, Span};
 
 /// Those of one task. They end with it.
-pub struct Prefetched<To>(Vec<Prefetch<To>>);
+pub struct Prefetches<Responder>(Vec<Prefetch<Responder>>);
 
-struct Prefetch<To> {
-    request: Request<To>,
+struct Prefetch<Responder> {
+    request: Request<Responder>,
     model: Arc<str>,
     chat: ChatRequest,
     answer: JoinHandle<Result<Answer, ModelError>>,
 }
 
-impl<To> Drop for Prefetch<To> {
+impl<Responder> Drop for Prefetch<Responder> {
     fn drop(&mut self) {
         self.answer.abort();
     }
 }
 
 /// An answer that was not needed. It was paid for all the same.
-pub struct UnusedPrefetch<To> {
-    pub request: Request<To>,
+pub struct UnusedPrefetch<Responder> {
+    pub request: Request<Responder>,
     pub model: Arc<str>,
     pub answer: Answer,
 }
 
-impl<To> Default for Prefetched<To> {
+impl<Responder> Default for Prefetches<Responder> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<To: Clone> Prefetched<To> {
+impl<Responder: Clone> Prefetches<Responder> {
     /// Whether exactly this was asked before its turn.
     pub fn has(&self, id: RequestId, chat: &ChatRequest) -> bool {
         self.place(id, chat).is_some()
     }
 
+    /// Whether this request was made before its turn, whatever it asks.
+    pub fn has_request(&self, id: RequestId) -> bool {
+        self.0.iter().any(|prefetch| prefetch.request.id == id)
+    }
+
     /// Asks in the background.
     pub fn ask(
         &mut self,
-        request: Request<To>,
+        request: Request<Responder>,
         model: &Arc<str>,
         chat: ChatRequest,
         call: BoxFuture<'static, Result<Answer, ModelError>>,
@@ -65,7 +70,7 @@ impl<To: Clone> Prefetched<To> {
         chat: &ChatRequest,
     ) -> Option<BoxFuture<'static, Option<Result<Answer, ModelError>>>>
     where
-        To: Send + 'static,
+        Responder: Send + 'static,
     {
         let place = self.place(id, chat)?;
         let mut prefetch = self.0.swap_remove(place);
@@ -74,8 +79,8 @@ impl<To: Clone> Prefetched<To> {
     }
 
     /// What was answered and not needed.
-    pub fn unused(&mut self) -> Vec<UnusedPrefetch<To>> {
-        let answered = |mut prefetch: Prefetch<To>| {
+    pub fn unused(&mut self) -> Vec<UnusedPrefetch<Responder>> {
+        let answered = |mut prefetch: Prefetch<Responder>| {
             let answer = (&mut prefetch.answer).now_or_never()?.ok()?.ok()?;
             let (request, model) = (prefetch.request.clone(), Arc::clone(&prefetch.model));
             Some(UnusedPrefetch { request, model, answer })

@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use crate::listen::listen;
 use crate::runnable::Runnable;
+use crate::storage;
 
 /// The runs that a process plays.
 pub type Runs<R> = Mutex<HashMap<Uuid, R>>;
@@ -64,7 +65,12 @@ async fn follow<R: Runnable>(pool: PgPool, player: i64, poll: Duration, runs: Ar
         let here: Vec<R> = runs.lock().values().cloned().collect();
         match obey(&pool, player, &here).await {
             // Should they be taken up again, they are read again.
-            Ok(over) => runs.lock().retain(|id, _| !over.contains(id)),
+            Ok(over) => {
+                let gone: Vec<R> = over.iter().filter_map(|id| runs.lock().remove(id)).collect();
+                if let Err(error) = storage::count(&pool, gone).await {
+                    warn!(%error, "what was written last of a run is not counted");
+                }
+            }
             Err(error) => warn!(%error, "cannot ask what is asked of runs"),
         }
     }
@@ -79,7 +85,8 @@ pub async fn obey<R: Runnable>(pool: &PgPool, player: i64, here: &[R]) -> store:
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let asked = store::patiently(|| async { runs::asked(&mut *pool.acquire().await?, player, &ids).await }).await?;
+    let asked =
+        store::patiently(|| async { runs::instructions(&mut *pool.acquire().await?, player, &ids).await }).await?;
     let mut over = Vec::new();
     for asked in asked {
         if matches!(asked.state, RunState::Finished | RunState::Cancelled) {

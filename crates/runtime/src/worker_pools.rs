@@ -2,29 +2,29 @@
 
 use std::time::Duration;
 
-use llm::{Member, Standing};
+use llm::{Availability, Member};
 use sqlx::PgPool;
 use tokio::task::AbortHandle;
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::{debug, warn};
 
 use crate::binding::ModelClients;
-use store::workers::{self, Serving};
+use store::workers::{self, ServingWorker};
 
 /// How soon a process knows that a worker came or went.
 const EVERY: Duration = Duration::from_millis(500);
 
 /// As long as this is kept, the pools follow the workers.
-pub struct Following(AbortHandle);
+pub struct PoolFollower(AbortHandle);
 
-impl Drop for Following {
+impl Drop for PoolFollower {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-pub fn follow(pool: &PgPool, clients: &ModelClients) -> Following {
-    Following(tokio::spawn(keep_following(pool.clone(), clients.clone())).abort_handle())
+pub fn follow(pool: &PgPool, clients: &ModelClients) -> PoolFollower {
+    PoolFollower(tokio::spawn(keep_following(pool.clone(), clients.clone())).abort_handle())
 }
 
 async fn keep_following(pool: PgPool, clients: ModelClients) {
@@ -61,11 +61,11 @@ pub async fn of_model(pool: &PgPool, model: &str) -> store::Result<Vec<Member>> 
     Ok(own.map(|worker| member(worker).1).collect())
 }
 
-fn member(serving: Serving) -> (String, Member) {
+fn member(serving: ServingWorker) -> (String, Member) {
     let standing = match () {
-        () if serving.leaving => Standing::Leaving,
-        () if serving.lost => Standing::Lost,
-        () => Standing::Serving,
+        () if serving.leaving => Availability::Leaving,
+        () if serving.lost => Availability::Lost,
+        () => Availability::Serving,
     };
     let member = Member {
         worker: serving.id,

@@ -23,7 +23,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use uuid::Uuid;
 
-pub use limits::{Limit, Limits};
+pub use limits::{Limit, Limits, STACK};
 use pool::Pool;
 pub use worker::Worker;
 

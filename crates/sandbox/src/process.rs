@@ -5,12 +5,14 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use rustix::process::Signal;
 use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::frame::{self, Kind};
@@ -19,6 +21,8 @@ use crate::{Failure, Work};
 
 /// How much is kept of what a process says before it ends.
 const LAST_WORDS: usize = 4 << 10;
+/// How long to wait for them after it ended.
+const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub struct Process {
     /// Killed when it is dropped.
@@ -26,6 +30,8 @@ pub struct Process {
     to: ChildStdin,
     from: ChildStdout,
     said: Arc<Mutex<Vec<u8>>>,
+    /// Ends when all is read that the process said.
+    listener: JoinHandle<()>,
     pieces: usize,
 }
 
@@ -46,8 +52,8 @@ impl Process {
         let lost = || io::Error::other("a pipe to a sandboxed process is missing");
         let (to, from) = (child.stdin.take().ok_or_else(lost)?, child.stdout.take().ok_or_else(lost)?);
         let said = Arc::<Mutex<Vec<u8>>>::default();
-        tokio::spawn(listen(child.stderr.take().ok_or_else(lost)?, Arc::clone(&said)));
-        Ok(Self { child, to, from, said, pieces: 0 })
+        let listener = tokio::spawn(listen(child.stderr.take().ok_or_else(lost)?, Arc::clone(&said)));
+        Ok(Self { child, to, from, said, listener, pieces: 0 })
     }
 
     /// Whether it may do more.
@@ -84,8 +90,10 @@ impl Process {
     }
 
     /// Why the process is gone.
-    async fn ended(&mut self, error: &io::Error, cpu: std::time::Duration) -> Failure {
+    async fn ended(&mut self, error: &io::Error, cpu: Duration) -> Failure {
         let Ok(status) = self.child.wait().await else { return Failure::Broken(error.to_string()) };
+        // A process can be gone before its last words are read, and they say which limit it was.
+        let _ = timeout(LAST_WORDS_TIMEOUT, &mut self.listener).await;
         let said = String::from_utf8_lossy(&self.said.lock()).into_owned();
         match limit_of(status, &said, cpu) {
             Some(limit) => Failure::Exceeded(limit),
@@ -95,7 +103,7 @@ impl Process {
 }
 
 /// The runtime of Rust says on standard error why it aborts.
-fn limit_of(status: ExitStatus, said: &str, cpu: std::time::Duration) -> Option<Limit> {
+fn limit_of(status: ExitStatus, said: &str, cpu: Duration) -> Option<Limit> {
     let by = |signal: Signal| status.signal() == Some(signal.as_raw());
     if by(Signal::XCPU) {
         Some(Limit::Cpu(cpu))

@@ -83,7 +83,7 @@ impl ModelConfig {
 
 /// What is wrong with one of several models: which, the field that says it, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unfit {
+pub struct ModelConfigError {
     pub model: usize,
     pub field: &'static str,
     pub why: String,

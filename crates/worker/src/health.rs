@@ -46,11 +46,11 @@ impl fmt::Display for Fault {
 
 #[derive(Deserialize)]
 struct Models {
-    data: Vec<Served>,
+    data: Vec<ServedModel>,
 }
 
 #[derive(Deserialize)]
-struct Served {
+struct ServedModel {
     id: String,
 }
 

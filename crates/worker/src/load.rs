@@ -61,7 +61,7 @@ pub struct Rate(Option<(f64, Instant)>);
 
 impl Rate {
     /// The load with the tokens of a second, if the engine counts tokens and does not say itself.
-    pub fn told(&mut self, sample: &Sample, now: Instant) -> WorkerLoad {
+    pub fn update(&mut self, sample: &Sample, now: Instant) -> WorkerLoad {
         let mut load = sample.load.clone();
         let before = std::mem::replace(&mut self.0, sample.tokens.map(|tokens| (tokens, now)));
         if let (None, Some((before, then)), Some(tokens)) = (load.tokens_per_second, before, sample.tokens) {

@@ -42,15 +42,15 @@ pub struct Member<'a> {
     joined: Mutex<Option<WorkerJoined>>,
 }
 
-/// Why the server does not want us: nothing that waiting would mend.
+/// Why the server refuses this worker for good: waiting does not help.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refused {
+pub enum JoinRefusal {
     Token,
     Name(String),
     Other(String),
 }
 
-impl Refused {
+impl JoinRefusal {
     /// The flag that is to blame, and what to do.
     pub fn explain(&self) -> (&'static str, String) {
         match self {
@@ -66,9 +66,9 @@ impl Refused {
     }
 }
 
-/// An answer that is none.
-enum Failed {
-    Refused(Refused),
+/// Why a heartbeat got no usable answer.
+enum HeartbeatFailure {
+    Refused(JoinRefusal),
     /// The server does not know this worker any more.
     Gone,
     /// It will be tried again.
@@ -87,11 +87,11 @@ impl<'a> Member<'a> {
     }
 
     /// Joins, if the server is there; a server that is away is no reason not to start.
-    pub async fn begin(&self) -> Result<(), Refused> {
+    pub async fn begin(&self) -> Result<(), JoinRefusal> {
         match self.enter().await {
-            Ok(()) | Err(Failed::Gone) => Ok(()),
-            Err(Failed::Refused(refused)) => Err(refused),
-            Err(Failed::Away(why)) => {
+            Ok(()) | Err(HeartbeatFailure::Gone) => Ok(()),
+            Err(HeartbeatFailure::Refused(refused)) => Err(refused),
+            Err(HeartbeatFailure::Away(why)) => {
                 report!(&self.join.name, "the server cannot be reached ({why}); trying again");
                 Ok(())
             }
@@ -99,7 +99,7 @@ impl<'a> Member<'a> {
     }
 
     /// Joins and says how the worker does, for ever; whoever runs this drops it when the worker leaves.
-    pub async fn stay(&self) -> Refused {
+    pub async fn stay(&self) -> JoinRefusal {
         let mut backoff = Backoff::new(Duration::from_millis(250), LONGEST_WAIT);
         let (mut rate, mut away) = (Rate::default(), false);
         let mut states = self.status.states();
@@ -120,14 +120,14 @@ impl<'a> Member<'a> {
                         interval(&joined)
                     })
                 }
-                Err(Failed::Refused(refused)) => return refused,
-                Err(Failed::Gone) => {
+                Err(HeartbeatFailure::Refused(refused)) => return refused,
+                Err(HeartbeatFailure::Gone) => {
                     report!(&self.join.name, "the server has removed this worker; it joins again");
                     self.forget();
                     // The first time at once: until then nobody asks the engine anything.
                     backoff.next_scattered().saturating_sub(Duration::from_millis(250))
                 }
-                Err(Failed::Away(why)) => {
+                Err(HeartbeatFailure::Away(why)) => {
                     if !std::mem::replace(&mut away, true) {
                         report!(
                             &self.join.name,
@@ -153,20 +153,20 @@ impl<'a> Member<'a> {
         timeout(Duration::from_secs(2), request.send()).await.ok();
     }
 
-    async fn enter(&self) -> Result<(), Failed> {
+    async fn enter(&self) -> Result<(), HeartbeatFailure> {
         let joined: WorkerJoined = self.server.post(&["workers"], self.join).await?;
         report!(&self.join.name, "joined the pool of `{}` as worker {}", self.join.model, joined.id);
         *self.joined.lock() = Some(joined);
         Ok(())
     }
 
-    async fn beat(&self, joined: &WorkerJoined, rate: &mut Rate) -> Result<(), Failed> {
-        let (state, told) = (self.status.state(), self.status.told());
+    async fn beat(&self, joined: &WorkerJoined, rate: &mut Rate) -> Result<(), HeartbeatFailure> {
+        let (state, told) = (self.status.state(), self.status.report());
         let beat = WorkerBeat {
             state,
             // Logs may hold what the API takes in no text.
             detail: told.detail.map(|detail| detail.replace('\0', "")),
-            load: rate.told(&told.sample, Instant::now()),
+            load: rate.update(&told.sample, Instant::now()),
             gpus: self.driver.chosen(self.gpus.as_deref()),
             restarts: told.restarts,
         };
@@ -196,13 +196,13 @@ impl Server {
         self.http.request(method, url).bearer_auth(&self.token).timeout(TIMEOUT)
     }
 
-    async fn post<T: DeserializeOwned>(&self, path: &[&str], body: &impl Serialize) -> Result<T, Failed> {
-        let away = |error: reqwest::Error| Failed::Away(cause(&error.without_url()));
+    async fn post<T: DeserializeOwned>(&self, path: &[&str], body: &impl Serialize) -> Result<T, HeartbeatFailure> {
+        let away = |error: reqwest::Error| HeartbeatFailure::Away(cause(&error.without_url()));
         let response = self.request(Method::POST, path).json(body).send().await.map_err(away)?;
         let status = response.status();
         let body = response.bytes().await.map_err(away)?;
         if status.is_success() {
-            let strange = |error| Failed::Away(format!("its answer is not from Groundstate: {error}"));
+            let strange = |error| HeartbeatFailure::Away(format!("its answer is not from Groundstate: {error}"));
             return serde_json::from_slice(&body).map_err(strange);
         }
         let said = || {
@@ -210,12 +210,12 @@ impl Server {
             problem.map_or_else(|| status.to_string(), |problem| explained(&problem))
         };
         Err(match status {
-            StatusCode::UNAUTHORIZED => Failed::Refused(Refused::Token),
-            StatusCode::CONFLICT => Failed::Refused(Refused::Name(said())),
-            StatusCode::GONE => Failed::Gone,
-            StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => Failed::Away(said()),
-            status if status.is_server_error() => Failed::Away(said()),
-            _ => Failed::Refused(Refused::Other(said())),
+            StatusCode::UNAUTHORIZED => HeartbeatFailure::Refused(JoinRefusal::Token),
+            StatusCode::CONFLICT => HeartbeatFailure::Refused(JoinRefusal::Name(said())),
+            StatusCode::GONE => HeartbeatFailure::Gone,
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => HeartbeatFailure::Away(said()),
+            status if status.is_server_error() => HeartbeatFailure::Away(said()),
+            _ => HeartbeatFailure::Refused(JoinRefusal::Other(said())),
         })
     }
 }

@@ -2,14 +2,14 @@
 
 use domain::api::workers::{Engine, Gpu};
 
-use super::config::{ModelConfig, Unfit};
+use super::config::{ModelConfig, ModelConfigError};
 
 /// MiB in a GB of 10^9 bytes, as people and weights count.
 const MIB_IN_GB: f64 = 1e9 / 1_048_576.0;
 
 /// Where one model goes.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Placed {
+pub struct Placement {
     /// Every GPU, if nothing is said.
     pub gpus: Option<Vec<u32>>,
     /// Share of each GPU's memory that is the model's.
@@ -20,9 +20,9 @@ pub struct Placed {
 ///
 /// # Errors
 /// All those that have none.
-pub fn place(models: &[ModelConfig], gpus: &[Gpu]) -> Result<Vec<Placed>, Vec<Unfit>> {
-    let mut free: Vec<Room> = gpus.iter().map(Room::of).collect();
-    let mut placed = vec![Placed::default(); models.len()];
+pub fn place(models: &[ModelConfig], gpus: &[Gpu]) -> Result<Vec<Placement>, Vec<ModelConfigError>> {
+    let mut free: Vec<FreeMemory> = gpus.iter().map(FreeMemory::of).collect();
+    let mut placed = vec![Placement::default(); models.len()];
     let mut homeless = Vec::new();
     for (number, config) in by_size(models) {
         if config.engine == Engine::External || (models.len() == 1 && config.memory_gb.is_none()) {
@@ -35,7 +35,7 @@ pub fn place(models: &[ModelConfig], gpus: &[Gpu]) -> Result<Vec<Placed>, Vec<Un
         }
         match find(config, &mut free) {
             Ok(place) => placed[number] = place,
-            Err((field, why)) => homeless.push(Unfit { model: number, field, why }),
+            Err((field, why)) => homeless.push(ModelConfigError { model: number, field, why }),
         }
     }
     homeless.sort_by_key(|one| one.model);
@@ -58,13 +58,13 @@ fn each(config: &ModelConfig) -> Option<f64> {
 }
 
 /// The memory of a GPU that nobody has yet, in MiB.
-struct Room {
+struct FreeMemory {
     index: u32,
     total: f64,
     free: f64,
 }
 
-impl Room {
+impl FreeMemory {
     #[expect(clippy::cast_precision_loss, reason = "no GPU has 2^52 MiB")]
     fn of(gpu: &Gpu) -> Self {
         let total = gpu.memory_total as f64;
@@ -72,7 +72,7 @@ impl Room {
     }
 }
 
-fn find(config: &ModelConfig, rooms: &mut [Room]) -> Result<Placed, (&'static str, String)> {
+fn find(config: &ModelConfig, rooms: &mut [FreeMemory]) -> Result<Placement, (&'static str, String)> {
     let needed = each(config);
     if let Some(gpus) = &config.gpus {
         let known = || rooms.iter().map(|room| room.index.to_string()).collect::<Vec<_>>().join(", ");
@@ -85,12 +85,12 @@ fn find(config: &ModelConfig, rooms: &mut [Room]) -> Result<Placed, (&'static st
             Some(gpus) => {
                 // Its size is unknown, so what it has is its own.
                 rooms.iter_mut().filter(|room| gpus.contains(&room.index)).for_each(|room| room.free = 0.0);
-                Ok(Placed { gpus: Some(gpus.clone()), share: None })
+                Ok(Placement { gpus: Some(gpus.clone()), share: None })
             }
             None => Err(("memory_gb", "is missing: without it or `gpus` the model cannot be placed".to_owned())),
         };
     };
-    let may = |room: &Room| config.gpus.as_ref().is_none_or(|gpus| gpus.contains(&room.index));
+    let may = |room: &FreeMemory| config.gpus.as_ref().is_none_or(|gpus| gpus.contains(&room.index));
     let count = config.gpu_count() as usize;
     let fits: Vec<usize> =
         (0..rooms.len()).filter(|&n| may(&rooms[n]) && rooms[n].free >= needed).take(count).collect();
@@ -103,10 +103,10 @@ fn find(config: &ModelConfig, rooms: &mut [Room]) -> Result<Placed, (&'static st
     }
     let gpus = fits.iter().map(|&n| rooms[n].index).collect();
     // Rounded down: two halves must not be more than the whole.
-    Ok(Placed { gpus: Some(gpus), share: Some((share * 1000.0).floor() / 1000.0) })
+    Ok(Placement { gpus: Some(gpus), share: Some((share * 1000.0).floor() / 1000.0) })
 }
 
-fn too_large(config: &ModelConfig, needed: f64, rooms: &[Room]) -> String {
+fn too_large(config: &ModelConfig, needed: f64, rooms: &[FreeMemory]) -> String {
     let left: Vec<String> =
         rooms.iter().map(|room| format!("{:.1} GB on GPU {}", room.free.max(0.0) / MIB_IN_GB, room.index)).collect();
     let on = if config.gpu_count() == 1 { "a GPU".to_owned() } else { format!("each of {} GPUs", config.gpu_count()) };

@@ -5,9 +5,9 @@ use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use domain::api::workers::{Engine, WorkerJoin};
 use reqwest::Url;
 
-use super::config::{ModelConfig, Unfit};
+use super::config::{ModelConfig, ModelConfigError};
 use super::engine::{self, Place};
-use super::placement::Placed;
+use super::placement::Placement;
 use super::{Worker, is_program, name};
 
 /// What is on this machine, and what is only asked for.
@@ -19,14 +19,18 @@ pub struct Machine<'a> {
 
 /// # Errors
 /// All that is missing on this machine.
-pub fn workers(models: &[ModelConfig], placed: &[Placed], machine: &Machine<'_>) -> Result<Vec<Worker>, Vec<Unfit>> {
+pub fn workers(
+    models: &[ModelConfig],
+    placed: &[Placement],
+    machine: &Machine<'_>,
+) -> Result<Vec<Worker>, Vec<ModelConfigError>> {
     // Each port is held until all are chosen: two models must not be given the same.
     let mut held = Vec::new();
     let (mut workers, mut unfit) = (Vec::new(), Vec::new());
     for (number, (config, place)) in models.iter().zip(placed).enumerate() {
         match worker(config, place, machine, &mut held) {
             Ok(worker) => workers.push(worker),
-            Err((field, why)) => unfit.push(Unfit { model: number, field, why }),
+            Err((field, why)) => unfit.push(ModelConfigError { model: number, field, why }),
         }
     }
     if unfit.is_empty() { Ok(workers) } else { Err(unfit) }
@@ -36,7 +40,7 @@ type Fault = (&'static str, String);
 
 fn worker(
     config: &ModelConfig,
-    placed: &Placed,
+    placed: &Placement,
     machine: &Machine<'_>,
     held: &mut Vec<TcpListener>,
 ) -> Result<Worker, Fault> {

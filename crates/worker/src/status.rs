@@ -15,11 +15,11 @@ pub struct Status {
     /// The state that the server has heard last.
     heard: watch::Sender<Option<WorkerState>>,
     order: watch::Sender<WorkerOrder>,
-    told: Mutex<Told>,
+    told: Mutex<StatusReport>,
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Told {
+pub struct StatusReport {
     pub detail: Option<String>,
     pub restarts: u32,
     pub sample: Sample,
@@ -36,7 +36,7 @@ impl Status {
     }
 
     /// A new state is passed on at once, a new detail with the next heartbeat.
-    pub fn tell(&self, state: WorkerState, detail: Option<String>) {
+    pub fn set_state(&self, state: WorkerState, detail: Option<String>) {
         self.lock().detail = detail.map(cut);
         self.state.send_if_modified(|before| std::mem::replace(before, state) != state);
     }
@@ -55,7 +55,7 @@ impl Status {
         *self.state.borrow()
     }
 
-    pub fn told(&self) -> Told {
+    pub fn report(&self) -> StatusReport {
         self.lock().clone()
     }
 
@@ -81,7 +81,7 @@ impl Status {
         self.order.subscribe()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Told> {
+    fn lock(&self) -> MutexGuard<'_, StatusReport> {
         self.told.lock()
     }
 }

@@ -1,7 +1,7 @@
 //! Keeps one engine well: starts it, waits until it answers, starts it anew when it does not, and lets it end what it has
 //! begun before it is stopped.
 
-mod tend;
+mod engine_watch;
 
 use std::time::{Duration, Instant};
 
@@ -70,8 +70,8 @@ pub struct Supervisor<'a> {
     pub timing: &'a Timing,
 }
 
-/// Why an engine's life ends.
-enum End {
+/// Why an engine ends.
+enum EngineEnd {
     Drain,
     Restart,
     /// It ended, or it is of no use.
@@ -92,17 +92,17 @@ impl Supervisor<'_> {
             let begun = Instant::now();
             let end = self.life(engine.as_mut(), &mut orders, stop).await;
             match end {
-                End::Drain => {
+                EngineEnd::Drain => {
                     self.drain().await;
                     return Ok(engine);
                 }
-                End::Restart => {
+                EngineEnd::Restart => {
                     self.drain().await;
                     report!(self.name, "the engine is restarted, as ordered");
                     self.stop(engine).await;
-                    self.status.tell(WorkerState::Starting, Some("it is restarted, as ordered".to_owned()));
+                    self.status.set_state(WorkerState::Starting, Some("it is restarted, as ordered".to_owned()));
                 }
-                End::Failed(why) => {
+                EngineEnd::Failed(why) => {
                     if begun.elapsed() >= WELL {
                         backoff.reset();
                     }
@@ -114,11 +114,11 @@ impl Supervisor<'_> {
                         "{why} Started again in {:.0} s (restart {restarts}).",
                         wait.as_secs_f64().ceil()
                     );
-                    self.status.tell(WorkerState::Unhealthy, Some(detail));
+                    self.status.set_state(WorkerState::Unhealthy, Some(detail));
                     self.stop(engine).await;
                     tokio::select! {
                         () = sleep(wait) => {}
-                        end = asked(&mut orders, stop) => if matches!(end, End::Drain) {
+                        end = asked(&mut orders, stop) => if matches!(end, EngineEnd::Drain) {
                             return Ok(None);
                         }
                     }
@@ -144,14 +144,14 @@ impl Supervisor<'_> {
         engine: Option<&mut Process>,
         orders: &mut watch::Receiver<WorkerOrder>,
         stop: &CancellationToken,
-    ) -> End {
+    ) -> EngineEnd {
         let output = engine.as_ref().map(|engine| engine.output());
         tokio::select! {
             // What an engine says when it ends tells more than that it does not answer.
             biased;
             end = asked(orders, stop) => end,
-            (exit, lines) = ended(engine) => End::Failed(format!("The engine: {}.", diagnose(exit, &lines))),
-            why = self.tend(output.as_ref()) => End::Failed(why),
+            (exit, lines) = ended(engine) => EngineEnd::Failed(format!("The engine: {}.", diagnose(exit, &lines))),
+            why = self.tend(output.as_ref()) => EngineEnd::Failed(why),
         }
     }
 
@@ -159,7 +159,7 @@ impl Supervisor<'_> {
     async fn drain(&self) {
         let doing = "it finishes its requests and takes no new ones";
         report!(self.name, "draining: {doing}");
-        self.status.tell(WorkerState::Draining, Some(doing.to_owned()));
+        self.status.set_state(WorkerState::Draining, Some(doing.to_owned()));
         timeout(HEARD, self.status.heard(WorkerState::Draining)).await.ok();
         // What the players sent before they heard of it is still on its way.
         sleep(self.timing.probe_every).await;
@@ -180,14 +180,14 @@ impl Supervisor<'_> {
 }
 
 /// Waits until people want something of it.
-async fn asked(orders: &mut watch::Receiver<WorkerOrder>, stop: &CancellationToken) -> End {
+async fn asked(orders: &mut watch::Receiver<WorkerOrder>, stop: &CancellationToken) -> EngineEnd {
     loop {
         tokio::select! {
-            () = stop.cancelled() => return End::Drain,
+            () = stop.cancelled() => return EngineEnd::Drain,
             Ok(()) = orders.changed() => match *orders.borrow_and_update() {
                 WorkerOrder::Serve => {}
-                WorkerOrder::Restart => return End::Restart,
-                WorkerOrder::Drain => return End::Drain,
+                WorkerOrder::Restart => return EngineEnd::Restart,
+                WorkerOrder::Drain => return EngineEnd::Drain,
             },
         }
     }

@@ -2,12 +2,14 @@
 
 use std::error::Error;
 
+use reqwest::Url;
+use serde::Serialize;
 use tokio::time::{Instant, timeout};
 
-use super::body::{Parts, Waiting};
+use super::body::{Parts, ReplyWait};
 use super::deadline::Deadline;
 use super::request::Body;
-use super::{Client, Failed, Heard, body, retry_after, status};
+use super::{Client, FailedAttempt, TimedReply, body, retry_after, status};
 use crate::Listener;
 use crate::error::{Failure, Wait};
 
@@ -15,9 +17,23 @@ use crate::error::{Failure, Wait};
 const LONGEST_MESSAGE: usize = 300;
 
 impl Client {
-    pub(super) async fn attempt(&self, body: &Body<'_>, listener: Listener<'_>) -> Result<Heard, Failed> {
+    pub(super) async fn attempt(&self, body: &Body<'_>, listener: Listener<'_>) -> Result<TimedReply, FailedAttempt> {
+        self.limited(async {
+            let sent = Instant::now();
+            let parts = self.send(&self.urls.completions, body).await?;
+            let ((reply, manner), began) = body::read(parts, listener).await?;
+            Ok(TimedReply { reply, manner, first_byte: began - sent })
+        })
+        .await
+    }
+
+    /// An attempt that ends in time, and whose failure can be shown.
+    pub(super) async fn limited(
+        &self,
+        attempt: impl Future<Output = Result<TimedReply, FailedAttempt>>,
+    ) -> Result<TimedReply, FailedAttempt> {
         let limit = self.options.total_timeout;
-        let answer = timeout(limit, self.exchange(body, listener)).await;
+        let answer = timeout(limit, attempt).await;
         let answer = answer.unwrap_or_else(|_| {
             let wait = Wait::WholeReply;
             Err(Failure::Timeout { wait, limit }.into())
@@ -28,12 +44,13 @@ impl Client {
         })
     }
 
-    async fn exchange(&self, body: &Body<'_>, listener: Listener<'_>) -> Result<Heard, Failed> {
+    /// Sends a request. Its answer is still to be read.
+    pub(super) async fn send(&self, url: &Url, body: &impl Serialize) -> Result<Parts<'_>, FailedAttempt> {
         let sent = Instant::now();
         let limit = self.options.first_byte_timeout;
-        let waiting = Waiting { wait: Wait::FirstByte, limit, until: sent + limit };
+        let waiting = ReplyWait { wait: Wait::FirstByte, limit, until: sent + limit };
         let mut deadline = Deadline::new(waiting.until);
-        let response = self.http.post(self.url.clone()).json(body).send();
+        let response = self.http.post(url.clone()).json(body).send();
         let response = deadline
             .wait(waiting.until, response)
             .await
@@ -45,10 +62,9 @@ impl Client {
         let parts =
             Parts { response, deadline, waiting, idle: self.options.idle_timeout, only: self.only(), bytes_read: 0 };
         if status.is_success() {
-            let ((reply, manner), began) = body::read(parts, listener).await?;
-            return Ok(Heard { reply, manner, first_byte: began - sent });
+            return Ok(parts);
         }
-        Err(Failed { failure: status::failure(status.as_u16(), &available_text(parts).await), retry_after })
+        Err(FailedAttempt { failure: status::failure(status.as_u16(), &available_text(parts).await), retry_after })
     }
 
     fn not_sent(&self, error: reqwest::Error) -> Failure {

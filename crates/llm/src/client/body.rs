@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::chat::ChatReply;
+use domain::task::Heard;
 use reqwest::Response;
 use tokio::time::{Instant, timeout};
 
@@ -19,13 +20,13 @@ use crate::limits::MOST_SENT_BYTES;
 const LINGER: Duration = Duration::from_millis(50);
 
 /// A reply, and how it came.
-type Told = (ChatReply, Manner);
+type ReplyAndManner = (ChatReply, Manner);
 
 /// The bytes as they come, the first awaited until `until`, each further part for `idle`.
 pub struct Parts<'a> {
     pub response: Response,
     pub deadline: Deadline,
-    pub waiting: Waiting,
+    pub waiting: ReplyWait,
     pub idle: Duration,
     /// The model that has to answer, where that is known by its exact name.
     pub only: Option<&'a str>,
@@ -35,13 +36,13 @@ pub struct Parts<'a> {
 
 /// What is waited for, how long in all, and until when.
 #[derive(Clone, Copy)]
-pub struct Waiting {
+pub struct ReplyWait {
     pub wait: Wait,
     pub limit: Duration,
     pub until: Instant,
 }
 
-impl Waiting {
+impl ReplyWait {
     pub const fn failure(self) -> Failure {
         Failure::Timeout { wait: self.wait, limit: self.limit }
     }
@@ -54,7 +55,7 @@ impl Parts<'_> {
         let part = self.deadline.wait(waiting.until, self.response.chunk()).await;
         let part = part.ok_or_else(|| waiting.failure())?.map_err(|_| Failure::CutStream)?;
         let Some(part) = part else { return Ok(false) };
-        self.waiting = Waiting { wait: Wait::NextChunk, limit: self.idle, until: Instant::now() + self.idle };
+        self.waiting = ReplyWait { wait: Wait::NextChunk, limit: self.idle, until: Instant::now() + self.idle };
         self.bytes_read += part.len();
         if self.bytes_read > MOST_SENT_BYTES {
             return Err(Failure::too_long(ChatReply::default()));
@@ -64,9 +65,18 @@ impl Parts<'_> {
     }
 }
 
+/// Reads an answer to its end, and says when it began.
+pub async fn read_whole(mut parts: Parts<'_>) -> Result<(Vec<u8>, Instant), Failure> {
+    let mut body = Vec::new();
+    parts.append_to(&mut body).await?;
+    let began = Instant::now();
+    while parts.append_to(&mut body).await? {}
+    Ok((body, began))
+}
+
 /// Reads a reply, and says when it began. Its first characters, not its content type, say what it is: proxies and
 /// servers mislabel both kinds.
-pub async fn read(mut parts: Parts<'_>, listener: Listener<'_>) -> Result<(Told, Instant), Failure> {
+pub async fn read(mut parts: Parts<'_>, listener: Listener<'_>) -> Result<(ReplyAndManner, Instant), Failure> {
     let mut head = Vec::new();
     // Blank lines keep a connection alive while the request is queued.
     while head.trim_ascii().is_empty() {
@@ -90,7 +100,7 @@ fn begins_events(head: &[u8]) -> bool {
     })
 }
 
-async fn read_events(head: Vec<u8>, mut parts: Parts<'_>, listener: Listener<'_>) -> Result<Told, Failure> {
+async fn read_events(head: Vec<u8>, mut parts: Parts<'_>, listener: Listener<'_>) -> Result<ReplyAndManner, Failure> {
     let mut events = Events::new(head);
     let mut draft = Draft::by(parts.only);
     loop {
@@ -107,7 +117,10 @@ async fn read_events(head: Vec<u8>, mut parts: Parts<'_>, listener: Listener<'_>
                 data => {
                     draft.add(chunk(data)?)?;
                     if let Some(calls) = draft.complete_calls() {
-                        listener(&calls);
+                        listener(Heard::Calls(&calls));
+                    }
+                    if let Some(text) = draft.more_text() {
+                        listener(Heard::Text(text));
                     }
                 }
             }
@@ -124,7 +137,7 @@ async fn read_events(head: Vec<u8>, mut parts: Parts<'_>, listener: Listener<'_>
     draft.finish()
 }
 
-fn read_document(body: &[u8], only: Option<&str>) -> Result<Told, Failure> {
+fn read_document(body: &[u8], only: Option<&str>) -> Result<ReplyAndManner, Failure> {
     let chunk = chunk(body)?;
     if chunk.choices.as_ref().is_none_or(Vec::is_empty) && chunk.error.is_none() {
         return Err(garbled(body));

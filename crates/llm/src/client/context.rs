@@ -15,14 +15,14 @@ impl Client {
     /// Tokens that a prompt and its reply may have together, as the endpoint says itself.
     pub async fn context_length(&self) -> Option<u64> {
         // What llama-server gives one request of; its list says only what the model was trained with.
-        if let Some(length) = self.look("../props").await.and_then(|props| slot(&props)) {
+        if let Some(length) = self.fetch_json("../props").await.and_then(|props| slot(&props)) {
             return Some(length);
         }
-        listed(&self.look("models").await?, self.spec.name())
+        listed(&self.fetch_json("models").await?, self.spec.name())
     }
 
     /// JSON at a path beside the completions.
-    async fn look(&self, path: &str) -> Option<Value> {
+    async fn fetch_json(&self, path: &str) -> Option<Value> {
         let base = Url::parse(&format!("{}/", self.spec.base_url().trim_end_matches('/'))).ok()?;
         let request = self.http.get(base.join(path).ok()?).timeout(PATIENCE);
         let mut response = request.send().await.ok()?.error_for_status().ok()?;

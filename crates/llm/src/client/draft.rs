@@ -11,11 +11,16 @@ use super::wire::{self, Chunk, Part};
 use crate::error::Failure;
 use crate::limits::{MOST_CALLS, MOST_REPLY_BYTES};
 
+/// So many bytes of text are told in any case.
+const UNTOLD: usize = 64;
+
 #[derive(Debug, Default)]
 pub struct Draft {
     /// The model that has to answer, where that is known by its exact name.
     only: Option<String>,
     content: String,
+    /// So much of it was told.
+    told: usize,
     reasoning: String,
     refusal: String,
     calls: Calls,
@@ -91,6 +96,18 @@ impl Draft {
         self.calls.newly_complete()
     }
 
+    /// The text so far, if there is more of it that may end an item: to tell of each token would cost the square of its
+    /// length.
+    pub fn more_text(&mut self) -> Option<&str> {
+        let new = &self.content.as_bytes()[self.told..];
+        let ends = new.iter().any(|byte| matches!(byte, b'\n' | b',' | b']' | b'}' | b'.'));
+        if new.len() < UNTOLD && !ends {
+            return None;
+        }
+        self.told = self.content.len();
+        Some(&self.content)
+    }
+
     /// The endpoint says that nothing more comes.
     pub fn close(&mut self) {
         self.finish_reason.get_or_insert_with(|| "stop".to_owned());
@@ -145,7 +162,7 @@ mod tests {
     }
 
     /// Adds the same part again and again. What is said in the end, and how much of it was kept.
-    fn told(delta: &serde_json::Value) -> (String, usize) {
+    fn repeat_delta(delta: &serde_json::Value) -> (String, usize) {
         let mut draft = Draft::default();
         for _ in 0..3_000_000 {
             match draft.add(chunk(delta.clone())) {
@@ -170,7 +187,7 @@ mod tests {
             json!({"refusal": text}),
             json!({"tool_calls": [{"index": 0, "function": {"name": "a", "arguments": text}}]}),
         ] {
-            let (said, kept) = told(&delta);
+            let (said, kept) = repeat_delta(&delta);
             assert!(said.starts_with("said more than any reply needs (1048576 bytes or 200 calls)"), "{said}");
             assert!((MOST_REPLY_BYTES..MOST_REPLY_BYTES + 5_000).contains(&kept), "{kept}");
         }

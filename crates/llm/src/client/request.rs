@@ -48,7 +48,7 @@ struct JsonSchema<'a> {
 /// A message without its reasoning: endpoints refuse the field, and models are not trained to read it again.
 #[derive(Serialize)]
 #[serde(tag = "role", rename_all = "lowercase")]
-enum Sent<'a> {
+enum WireMessage<'a> {
     System {
         content: &'a str,
     },
@@ -86,12 +86,12 @@ fn messages<S: Serializer>(messages: &&[Message], serializer: S) -> Result<S::Ok
     serializer.collect_seq(messages.iter().map(sent))
 }
 
-fn sent(message: &Message) -> Sent<'_> {
+fn sent(message: &Message) -> WireMessage<'_> {
     match message {
-        Message::System { content } => Sent::System { content },
-        Message::User { content } => Sent::User { content },
-        Message::Assistant { content, tool_calls, .. } => Sent::Assistant { content, tool_calls },
-        Message::Tool { tool_call_id, content } => Sent::Tool { tool_call_id, content },
+        Message::System { content } => WireMessage::System { content },
+        Message::User { content } => WireMessage::User { content },
+        Message::Assistant { content, tool_calls, .. } => WireMessage::Assistant { content, tool_calls },
+        Message::Tool { tool_call_id, content } => WireMessage::Tool { tool_call_id, content },
     }
 }
 

@@ -2,27 +2,28 @@
 
 use std::time::Duration;
 
-use domain::chat::ChatRequest;
 use domain::event::Usage;
 use tokio::time::Instant;
 
-use super::Pool;
-use super::choice::Wanted;
-use super::router::OutOfPatience;
-use crate::client::{Failed, Heard};
+use super::choice::CallPreferences;
+use super::question::Question;
+use super::router::{OutOfPatience, Ticket};
+use super::{Caller, Pool};
+use crate::client::{FailedAttempt, TimedReply};
 use crate::error::{Failure, ModelError};
-use crate::{Answer, Listener, retry};
+use crate::{Answer, CallTimes, retry};
 
 /// Attempts for a call to a model that has never answered.
 const FIRST_ATTEMPTS: u32 = 5;
 
 pub struct Call<'a> {
     pool: &'a Pool,
-    ask: &'a ChatRequest,
-    listener: Listener<'a>,
-    wanted: Wanted,
+    question: Question<'a>,
+    wanted: CallPreferences,
     began: Instant,
-    ticket: Option<u64>,
+    /// When the last request was sent.
+    sent: Option<Instant>,
+    ticket: Option<Ticket>,
     /// Requests that were made.
     attempts: u32,
     /// Those that count towards the most that are made.
@@ -31,15 +32,16 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    pub fn new(pool: &'a Pool, ask: &'a ChatRequest, sticky: u64, listener: Listener<'a>) -> Self {
-        let wanted = Wanted { sticky, ..Wanted::default() };
+    pub fn new(pool: &'a Pool, question: Question<'a>, caller: Caller) -> Self {
+        let Caller { sticky, urgent } = caller;
+        let wanted = CallPreferences { sticky, urgent, ..CallPreferences::default() };
         let began = Instant::now();
-        Self { pool, ask, listener, wanted, began, ticket: None, attempts: 0, counted: 0, limited_since: None }
+        Self { pool, question, wanted, began, sent: None, ticket: None, attempts: 0, counted: 0, limited_since: None }
     }
 
     /// Asks until there is a reply, a failure that lasts, or no attempt left.
     pub async fn answer(mut self) -> Result<Answer, ModelError> {
-        let (Pool { router, meters, .. }, role) = (self.pool, self.ask.role);
+        let (Pool { router, meters, .. }, role) = (self.pool, self.question.role());
         loop {
             let slot = router.slot(&self.wanted, &mut self.ticket, self.began);
             let slot = meters.waiting(role, slot).await;
@@ -47,19 +49,21 @@ impl<'a> Call<'a> {
             let (replica, probe) = (permit.replica(), permit.is_probe());
             self.attempts += 1;
             tracing::debug!(model = %self.pool.name, %role, self.attempts, "asking");
-            let sent = Instant::now();
+            let sent = *self.sent.insert(Instant::now());
             let in_flight = meters.asked(replica, role, self.attempts);
-            let answer = self.pool.endpoint(replica).ask(self.ask, self.listener).await;
+            let answer = self.pool.endpoint(replica).ask(self.question).await;
             drop(in_flight);
             let failure = answer.as_ref().err().map(|failed| &failed.failure);
             meters.request(replica, role, failure, sent.elapsed());
             match answer {
-                Ok(Heard { reply, first_byte, .. }) => {
+                Ok(TimedReply { reply, first_byte, .. }) => {
                     permit.answered(first_byte);
                     meters.tokens(role, reply.usage);
-                    return Ok(Answer { reply, replies: 1, attempts: self.attempts });
+                    let (asked, answered) = (self.began, Instant::now());
+                    let times = CallTimes { asked, sent, first_byte: answered.min(sent + first_byte), answered };
+                    return Ok(Answer { reply, replies: 1, attempts: self.attempts, times });
                 }
-                Err(Failed { failure, retry_after }) => {
+                Err(FailedAttempt { failure, retry_after }) => {
                     permit.failed(&failure, retry_after);
                     let wait = self.wait_after(replica, probe, failure)?;
                     if !wait.is_zero() {
@@ -91,9 +95,9 @@ impl<'a> Call<'a> {
         } else {
             // All have failed: none is better than another, but for the last.
             self.wanted.failed = vec![replica];
-            retry::wait(&self.pool.options, self.attempts, self.ask.seed, None)
+            retry::wait(&self.pool.options, self.attempts, self.question.seed(), None)
         };
-        let (endpoint, role, attempt) = (self.pool.endpoint(replica), self.ask.role, self.attempts);
+        let (endpoint, role, attempt) = (self.pool.endpoint(replica), self.question.role(), self.attempts);
         tracing::warn!(model = %endpoint.spec(), %role, attempt, ?wait, %failure, "asking again");
         Ok(wait)
     }
@@ -127,6 +131,7 @@ impl<'a> Call<'a> {
         let name = &self.pool.name;
         let endpoint = replica.map_or_else(|| name.clone(), |replica| self.pool.endpoint(replica).spec().to_string());
         let model = if *name == endpoint { endpoint } else { format!("{name} ({endpoint})") };
-        ModelError { model, attempts: self.attempts, failure, replies: 0, usage: Usage::default() }
+        let waited = self.sent.unwrap_or_else(Instant::now) - self.began;
+        ModelError { model, attempts: self.attempts, failure, replies: 0, usage: Usage::default(), waited }
     }
 }

@@ -7,11 +7,13 @@ use tokio::time::Instant;
 use super::replica::Replica;
 use crate::retry::mixed;
 
-/// What a call wants of a replica.
+/// Which replicas a call prefers and which it avoids.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct CallPreferences {
     /// Calls with the same number go to the same replica where they can: it has read the conversation already.
     pub sticky: u64,
+    /// Somebody waits for it: it stands before all calls of which that is not so.
+    pub urgent: bool,
     /// Replicas that have failed this call; it goes elsewhere, and waits for it, while any other does well.
     pub failed: Vec<usize>,
     /// Replicas that have refused this call for good; it never goes there again.
@@ -20,7 +22,7 @@ pub struct Wanted {
 
 /// The replica that a call goes to now: its home, if that has room and is not much fuller than the others, else the one
 /// with the least to do.
-pub fn choose(replicas: &[Replica], wanted: &Wanted, now: Instant) -> Option<usize> {
+pub fn choose(replicas: &[Replica], wanted: &CallPreferences, now: Instant) -> Option<usize> {
     let elsewhere = has_another(replicas, wanted, now);
     let lost = only_lost(replicas, wanted, now);
     let may = |index: &usize| {
@@ -44,7 +46,7 @@ pub fn choose(replicas: &[Replica], wanted: &Wanted, now: Instant) -> Option<usi
 }
 
 /// Whether a replica does well that has not failed this call.
-pub fn has_another(replicas: &[Replica], wanted: &Wanted, now: Instant) -> bool {
+pub fn has_another(replicas: &[Replica], wanted: &CallPreferences, now: Instant) -> bool {
     replicas.iter().enumerate().any(|(index, replica)| {
         replica.is_healthy(now) && !wanted.failed.contains(&index) && !wanted.refused.contains(&index)
     })
@@ -52,7 +54,7 @@ pub fn has_another(replicas: &[Replica], wanted: &Wanted, now: Instant) -> bool 
 
 /// Where a call would go if there were room: rendezvous hashing (Thaler and Ravishankar 1998). When a replica goes, only
 /// its own conversations move.
-pub fn home(replicas: &[Replica], wanted: &Wanted, now: Instant) -> Option<usize> {
+pub fn home(replicas: &[Replica], wanted: &CallPreferences, now: Instant) -> Option<usize> {
     let lost = only_lost(replicas, wanted, now);
     let up = (0..replicas.len()).filter(|index| {
         replicas[*index].is_up(now) && replicas[*index].is_lost() == lost && !wanted.refused.contains(index)
@@ -61,7 +63,7 @@ pub fn home(replicas: &[Replica], wanted: &Wanted, now: Instant) -> Option<usize
 }
 
 /// Whether all that could be asked are lost: then those are asked.
-fn only_lost(replicas: &[Replica], wanted: &Wanted, now: Instant) -> bool {
+fn only_lost(replicas: &[Replica], wanted: &CallPreferences, now: Instant) -> bool {
     let mut up = replicas.iter().enumerate().filter(|(_, replica)| replica.is_up(now));
     !up.any(|(index, replica)| !replica.is_lost() && !wanted.refused.contains(&index))
 }
@@ -99,8 +101,8 @@ mod tests {
         in_flight.iter().enumerate().map(replica).collect()
     }
 
-    fn wanted(sticky: u64) -> Wanted {
-        Wanted { sticky, ..Wanted::default() }
+    fn wanted(sticky: u64) -> CallPreferences {
+        CallPreferences { sticky, ..CallPreferences::default() }
     }
 
     #[test]
@@ -133,10 +135,10 @@ mod tests {
             ([0, 10, 10], vec![0], None),
             ([0, 10, 10], vec![0, 1, 2], Some(0)),
         ] {
-            let wanted = Wanted { failed, ..wanted(sticky) };
+            let wanted = CallPreferences { failed, ..wanted(sticky) };
             assert_eq!(choose(&replicas(&in_flight), &wanted, now), expected, "{in_flight:?}");
         }
-        let refused = Wanted { refused: vec![0], ..wanted(sticky) };
+        let refused = CallPreferences { refused: vec![0], ..wanted(sticky) };
         assert_eq!(choose(&replicas(&[0, 10, 10]), &refused, now), None);
     }
 }

@@ -1,10 +1,9 @@
 //! A replica as calls see it: where it is asked.
 
-use domain::chat::ChatRequest;
 use tokio::sync::watch;
 
-use crate::Listener;
-use crate::client::{Client, Failed, Heard};
+use super::question::Question;
+use crate::client::{Client, FailedAttempt, TimedReply};
 use crate::error::Failure;
 use crate::spec::EndpointSpec;
 
@@ -53,13 +52,20 @@ impl Endpoint {
     }
 
     /// One attempt at a reply.
-    pub async fn ask(&self, ask: &ChatRequest, listener: Listener<'_>) -> Result<Heard, Failed> {
-        let Some(worker) = &self.worker else { return self.client.ask(ask, listener).await };
+    pub async fn ask(&self, question: Question<'_>) -> Result<TimedReply, FailedAttempt> {
+        let Some(worker) = &self.worker else { return self.answer(question).await };
         let mut given_up = worker.given_up.subscribe();
         tokio::select! {
             biased;
-            answer = self.client.ask(ask, listener) => answer,
+            answer = self.answer(question) => answer,
             _ = given_up.wait_for(|given_up| *given_up) => Err(Failure::NoWorker.into()),
+        }
+    }
+
+    async fn answer(&self, question: Question<'_>) -> Result<TimedReply, FailedAttempt> {
+        match question {
+            Question::Chat(ask, listener) => self.client.ask(ask, listener).await,
+            Question::Encoder(ask) => self.client.encode(ask).await,
         }
     }
 }

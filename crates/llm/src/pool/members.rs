@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::api::workers::WorkerJoin;
 
 use super::endpoint::Endpoint;
-use super::replica::{Replica, Standing};
+use super::replica::{Availability, Replica};
 use super::{Pool, breaker};
 use crate::client::Client;
 use crate::error::SetupError;
@@ -24,7 +24,7 @@ pub struct Member {
     pub key_env: Option<String>,
     /// Most requests that it can bear at once.
     pub max_in_flight: Option<u32>,
-    pub standing: Standing,
+    pub standing: Availability,
 }
 
 impl Member {
@@ -48,14 +48,14 @@ impl Pool {
         let specs: Vec<EndpointSpec> = members.iter().map(|member| member.endpoint(&self.model)).collect();
         for (index, endpoint) in endpoints.iter().enumerate().filter(|(_, endpoint)| endpoint.worker().is_some()) {
             if !specs.contains(endpoint.spec()) {
-                self.router.tell(index, Standing::Gone, None);
+                self.router.set_availability(index, Availability::Gone, None);
                 endpoint.give_up();
             }
         }
-        let somebody_serves = members.iter().any(|member| member.standing == Standing::Serving);
+        let somebody_serves = members.iter().any(|member| member.standing == Availability::Serving);
         let mut failed = Vec::new();
         for (member, spec) in members.iter().zip(specs) {
-            let give_up = member.standing == Standing::Lost && somebody_serves;
+            let give_up = member.standing == Availability::Lost && somebody_serves;
             failed.extend(self.take_up(&mut endpoints, member, spec, give_up).err());
         }
         failed
@@ -86,7 +86,7 @@ impl Pool {
         if give_up {
             endpoints[index].give_up();
         }
-        self.router.tell(index, member.standing, anew);
+        self.router.set_availability(index, member.standing, anew);
         Ok(())
     }
 

@@ -201,6 +201,6 @@ const fn outcome(failure: Option<&Failure>) -> usize {
         Some(Failure::CutStream) => 4,
         Some(Failure::Garbled { .. } | Failure::OtherModel { .. }) => 5,
         Some(Failure::Refused { .. }) => 6,
-        Some(Failure::Stopped { .. }) => 7,
+        Some(Failure::Stopped { .. } | Failure::Unusable { .. }) => 7,
     }
 }

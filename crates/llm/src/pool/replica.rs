@@ -14,7 +14,7 @@ use crate::error::Failure;
 #[derive(Debug)]
 pub struct Replica {
     url: String,
-    standing: Standing,
+    standing: Availability,
     /// Since when its worker is not there, if it is not.
     away_since: Option<Instant>,
     /// Sets its place in the hashing; the same in every process.
@@ -33,9 +33,9 @@ pub struct Replica {
     first_bytes: FirstBytes,
 }
 
-/// Whether a replica may be asked, as far as those say who look after it. One that no worker brought always serves.
+/// Whether a replica can be asked, as its worker reported. A replica without a worker always serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum Availability {
     Serving,
     /// Nobody has heard of its worker for a while: it is asked where there is nobody else.
     Lost,
@@ -46,7 +46,7 @@ pub enum Standing {
 
 /// A request that was let through.
 #[derive(Debug, Clone, Copy)]
-pub struct Sent {
+pub struct SentRequest {
     number: u64,
     pub probe: bool,
 }
@@ -56,7 +56,7 @@ impl Replica {
         Self {
             hash: hash(&url),
             url,
-            standing: Standing::Serving,
+            standing: Availability::Serving,
             away_since: None,
             in_flight: 0,
             limit,
@@ -78,15 +78,15 @@ impl Replica {
 
     /// Whether it is known to do well.
     pub fn is_healthy(&self, now: Instant) -> bool {
-        self.standing == Standing::Serving && self.breaker.is_closed() && !self.is_resting(now)
+        self.standing == Availability::Serving && self.breaker.is_closed() && !self.is_resting(now)
     }
 
     pub fn is_lost(&self) -> bool {
-        self.standing == Standing::Lost
+        self.standing == Availability::Lost
     }
 
     pub fn is_gone(&self) -> bool {
-        self.standing == Standing::Gone
+        self.standing == Availability::Gone
     }
 
     /// Whether it takes nothing because its worker said so, or is gone.
@@ -98,11 +98,11 @@ impl Replica {
         self.away_since
     }
 
-    pub fn stand(&mut self, standing: Standing, now: Instant) {
+    pub fn stand(&mut self, standing: Availability, now: Instant) {
         self.standing = standing;
         self.away_since = match standing {
-            Standing::Serving | Standing::Lost => None,
-            Standing::Leaving | Standing::Gone => Some(self.away_since.unwrap_or(now)),
+            Availability::Serving | Availability::Lost => None,
+            Availability::Leaving | Availability::Gone => Some(self.away_since.unwrap_or(now)),
         };
     }
 
@@ -140,21 +140,21 @@ impl Replica {
     }
 
     /// Takes a slot.
-    pub const fn send(&mut self) -> Sent {
+    pub const fn send(&mut self) -> SentRequest {
         let number = self.next;
         self.next += 1;
         self.in_flight += 1;
-        Sent { number, probe: self.breaker.sent() }
+        SentRequest { number, probe: self.breaker.sent() }
     }
 
     /// Gives the slot of a request back that nobody waits for any more.
-    pub const fn dropped(&mut self, sent: Sent) {
+    pub const fn dropped(&mut self, sent: SentRequest) {
         self.in_flight -= 1;
         self.breaker.dropped(sent.probe);
     }
 
     /// A reply came.
-    pub fn answered(&mut self, sent: Sent, first_byte: Duration, slow: bool) {
+    pub fn answered(&mut self, sent: SentRequest, first_byte: Duration, slow: bool) {
         self.breaker.answered();
         self.rests = 0;
         self.ok += 1;
@@ -174,7 +174,7 @@ impl Replica {
     /// rate limits in a row.
     pub fn failed(
         &mut self,
-        sent: Sent,
+        sent: SentRequest,
         (failure, rest): (&Failure, Option<Duration>),
         may_open: bool,
         back_off: impl FnOnce(u32) -> Duration,

@@ -13,13 +13,14 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+pub use self::line::Ticket;
 use self::line::{Line, Waiter};
 pub use self::permit::Permit;
 use super::breaker::Breaker;
-use super::choice::{Wanted, choose, has_another};
+use super::choice::{CallPreferences, choose, has_another};
 use super::limit::Limit;
 use super::meters::Meters;
-use super::replica::{Replica, Standing};
+use super::replica::{Availability, Replica};
 use crate::EndpointOptions;
 use crate::error::Failure;
 
@@ -67,8 +68,8 @@ impl Router {
     /// is there; who comes back with a `ticket` stands where they stood.
     pub async fn slot(
         self: &Arc<Self>,
-        wanted: &Wanted,
-        ticket: &mut Option<u64>,
+        wanted: &CallPreferences,
+        ticket: &mut Option<Ticket>,
         since: Instant,
     ) -> Result<Permit, OutOfPatience> {
         loop {
@@ -98,13 +99,13 @@ impl Router {
     }
 
     /// Whether a replica does well that has not failed this call.
-    pub fn has_another(&self, wanted: &Wanted) -> bool {
+    pub fn has_another(&self, wanted: &CallPreferences) -> bool {
         let (state, now) = (self.lock(), Instant::now());
         has_another(&state.replicas, wanted, now)
     }
 
     /// How many wait, and what is known of each replica that is there.
-    pub fn look<T>(&self, look: impl Fn(&Replica, Instant) -> T) -> (usize, Vec<T>) {
+    pub fn inspect<T>(&self, look: impl Fn(&Replica, Instant) -> T) -> (usize, Vec<T>) {
         let (state, now) = (self.lock(), Instant::now());
         let here = state.replicas.iter().filter(|replica| !replica.is_gone());
         (state.line.len(), here.map(|replica| look(replica, now)).collect())
@@ -116,7 +117,7 @@ impl Router {
     }
 
     /// What is known of a replica changes, other than by requests.
-    pub fn tell(self: &Arc<Self>, index: usize, standing: Standing, renew: Option<(Limit, Breaker)>) {
+    pub fn set_availability(self: &Arc<Self>, index: usize, standing: Availability, renew: Option<(Limit, Breaker)>) {
         self.change(|state, now| {
             let replica = &mut state.replicas[index];
             if let Some((limit, breaker)) = renew {
@@ -128,7 +129,7 @@ impl Router {
     }
 
     /// A slot, or a place in line.
-    fn enter(self: &Arc<Self>, wanted: &Wanted, ticket: &mut Option<u64>) -> Result<Permit, Place> {
+    fn enter(self: &Arc<Self>, wanted: &CallPreferences, ticket: &mut Option<Ticket>) -> Result<Permit, Place> {
         let now = Instant::now();
         let mut state = self.lock();
         if state.line.is_empty()
@@ -137,7 +138,7 @@ impl Router {
             return Ok(self.permit(&mut state, index));
         }
         let (turn, place) = oneshot::channel();
-        let ticket = *ticket.get_or_insert_with(|| state.line.ticket());
+        let ticket = *ticket.get_or_insert_with(|| state.line.ticket(wanted.urgent));
         state.line.enter(ticket, Waiter::new(wanted.clone(), turn));
         let turns = self.serve(&mut state, now);
         drop(state);
@@ -191,7 +192,7 @@ impl Router {
     }
 
     /// When a call has waited long enough for endpoints that are all gone; `None` while any is there.
-    fn patience_ends(&self, wanted: &Wanted, since: Instant) -> Option<(Instant, OutOfPatience)> {
+    fn patience_ends(&self, wanted: &CallPreferences, since: Instant) -> Option<(Instant, OutOfPatience)> {
         let state = self.lock();
         let mut last = (since, OutOfPatience { replica: None, failure: Failure::NoWorker });
         for (index, known) in state.replicas.iter().enumerate() {
@@ -223,7 +224,7 @@ fn hand_out(turns: Vec<Turn>) {
 /// A place in line; given up when dropped.
 struct Place {
     router: Arc<Router>,
-    ticket: u64,
+    ticket: Ticket,
     turn: oneshot::Receiver<Permit>,
 }
 

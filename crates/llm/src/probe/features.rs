@@ -2,11 +2,11 @@
 
 use domain::api::probe::{Feature, ProbeCheck, ProbeFeature, ProbeKind, ProbeOutcome};
 
-use super::tried::Tried;
+use super::probe_answer::ProbeAnswer;
 use crate::client::Format;
 
 /// Nothing of one that never answered.
-pub fn of(checks: &[ProbeCheck], all: &[Tried], format: Format) -> Vec<ProbeFeature> {
+pub fn of(checks: &[ProbeCheck], all: &[ProbeAnswer], format: Format) -> Vec<ProbeFeature> {
     if all.iter().all(|tried| tried.heard.is_none()) {
         return Vec::new();
     }
@@ -57,11 +57,11 @@ const fn without_schema(format: Format) -> &'static str {
     }
 }
 
-fn argument_parts(tried: &Tried) -> u32 {
+fn argument_parts(tried: &ProbeAnswer) -> u32 {
     tried.heard.as_ref().map_or(0, |heard| heard.manner.argument_parts)
 }
 
-fn reasons(tried: &Tried) -> bool {
+fn reasons(tried: &ProbeAnswer) -> bool {
     tried.heard.as_ref().is_some_and(|heard| {
         heard.manner.reasoning.is_some() || domain::reasoning::split(&heard.reply.content, None).1.is_some()
     })

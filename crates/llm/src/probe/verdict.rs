@@ -8,7 +8,7 @@ use domain::message::ToolCall;
 use serde_json::{Value, json};
 
 use super::question::{BRACES, CITIES, DEGREES, FEW_TOKENS, SECRET, UNICODE};
-use super::tried::Tried;
+use crate::client::TimedReply;
 use crate::error::Failure;
 
 /// Letters of a reply that are shown.
@@ -105,15 +105,14 @@ pub fn streaming(parts: u32) -> Verdict {
 }
 
 /// Where reasoning stood in any of the replies.
-pub fn reasoning(all: &[Tried]) -> Verdict {
-    let heard = || all.iter().filter_map(|tried| tried.heard.as_ref());
-    if heard().any(|heard| domain::reasoning::split(&heard.reply.content, None).1.is_some()) {
+pub fn reasoning(all: &[&TimedReply]) -> Verdict {
+    if all.iter().any(|heard| domain::reasoning::split(&heard.reply.content, None).1.is_some()) {
         return Verdict::warning(
             "it is in the reply itself, between tags, and is taken out there; start the engine with a parser for \
              reasoning to be sure",
         );
     }
-    match heard().find_map(|heard| heard.manner.reasoning) {
+    match all.iter().find_map(|heard| heard.manner.reasoning) {
         Some(field) => Verdict::passed(format!("it is in `{field}`")),
         None => Verdict::passed("the model shows none"),
     }
@@ -154,8 +153,9 @@ fn both_calls(reply: &ChatReply) -> Result<Verdict, String> {
     first_call(reply)?;
     let calls = &reply.tool_calls;
     let asked = calls.iter().map(arguments).collect::<Result<Vec<_>, _>>()?;
-    let told = |city: &&str| asked.iter().any(|own| own["city"].as_str().is_some_and(|own| own.contains(*city)));
-    if !CITIES.iter().all(told) {
+    let was_asked_for =
+        |city: &&str| asked.iter().any(|own| own["city"].as_str().is_some_and(|own| own.contains(*city)));
+    if !CITIES.iter().all(was_asked_for) {
         return Ok(Verdict::warning("it calls one tool at a time: what could be done at once takes more turns"));
     }
     let ids: BTreeSet<&str> = calls.iter().map(|call| call.id.as_str()).collect();

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
+mod encode;
 mod failures;
 mod probe;
 mod quirks;

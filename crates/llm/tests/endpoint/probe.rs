@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::api::probe::{Feature, ProbeKind, ProbeOutcome, ReplicaProbe};
-use llm::{Member, PoolSpec, ProbeOptions, Standing};
+use llm::{Availability, Member, PoolSpec, ProbeOptions};
 use serde_json::{Value, json};
 use strum::VariantArray;
 use wiremock::matchers::{method, path};
@@ -121,6 +121,7 @@ async fn an_endpoint_that_can_all_is_used_for_all() {
     let asked = server.received_requests().await.unwrap();
     let completions = asked.iter().filter(|request| request.url.path().ends_with("completions")).count();
     assert_eq!(completions, ProbeKind::VARIANTS.len() - 2 + 1, "two follow from the others, and a seed is asked twice");
+    assert_eq!(found.usage.unwrap().calls as usize, completions);
 }
 
 #[tokio::test]
@@ -220,7 +221,7 @@ async fn engines_of_workers_are_asked_too() {
         served_as: Some("weights".into()),
         key_env: None,
         max_in_flight: None,
-        standing: Standing::Serving,
+        standing: Availability::Serving,
     };
     let options = ProbeOptions { context_length: None, ..OPTIONS };
     let found = llm::probe(&PoolSpec::of_workers("m"), &[worker], &options).await.unwrap();

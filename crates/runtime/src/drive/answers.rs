@@ -9,9 +9,10 @@ use domain::role::RoleId;
 use domain::task::{Request, Resolution, Task};
 use llm::{Answer, Failure, ModelError};
 use store::journal::ModelUsage;
+use tokio::time::Instant;
 use tracing::warn;
 
-use super::{Answered, Drive, Stopped};
+use super::{Drive, RequestAnswer, RequestTimes, StopReason};
 use crate::binding::ModelBinding;
 use crate::loaded_run::LoadedRun;
 use crate::prefetch::UnusedPrefetch;
@@ -19,29 +20,54 @@ use crate::run_kind::RunKind;
 
 impl<K: RunKind> Drive<'_, K> {
     /// Takes an answer: the event that follows.
-    pub(super) fn take(&mut self, request: &Request<K::To>, answered: Answered) -> Result<Option<K::Event>, Stopped> {
+    pub(super) fn take(
+        &mut self,
+        request: &Request<K::Responder>,
+        answered: RequestAnswer,
+        mut times: RequestTimes,
+    ) -> Result<Option<K::Event>, StopReason> {
         let run = self.run;
-        let missing = || Stopped::Broken(anyhow!("no model plays {}", request.role));
+        let missing = || StopReason::Broken(anyhow!("no model plays {}", request.role));
         let binding = run.kind.binding(&request.to).ok_or_else(missing)?;
         let resolution = match answered {
-            Answered::LeftOpen => return Ok(None),
-            Answered::StandIn(resolution) => stood_in(run, &mut self.usage, request.role, binding, resolution),
-            Answered::Outside(Ok(message)) => Resolution::Message(message),
-            Answered::Outside(Err(error)) => return Err(Stopped::Broken(error.into())),
-            Answered::Model(answer) => match self.taken_from_model(request, binding, answer) {
-                Some(resolution) => resolution,
-                None => return Ok(None),
-            },
+            RequestAnswer::LeftOpen => return Ok(None),
+            RequestAnswer::StandIn(resolution) => stood_in(run, &mut self.usage, request.role, binding, resolution),
+            RequestAnswer::Service(Ok(message)) => {
+                spend(run, &mut self.usage, request.role, &binding.name, [1, 1], Usage::default());
+                Resolution::Message(message)
+            }
+            RequestAnswer::Service(Err(reason)) => Resolution::Lost { reason },
+            RequestAnswer::Outside(Ok(message)) => Resolution::Message(message),
+            RequestAnswer::Outside(Err(error)) => return Err(StopReason::Broken(error.into())),
+            RequestAnswer::Model(answer) => {
+                times = match &answer {
+                    Ok(answer) => times.replied(answer.times),
+                    Err(error) => times.failed(error.waited),
+                };
+                match self.taken_from_model(request, binding, answer, times.asked()) {
+                    Some(resolution) => resolution,
+                    None => return Ok(None),
+                }
+            }
         };
-        Ok(self.task.resolve(request, resolution))
+        self.watch.answered(&times);
+        let begun = Instant::now();
+        let mut event = self.task.resolve(request, resolution);
+        self.watch.computed_since(begun);
+        if let Some(event) = event.as_mut().filter(|_| K::TIMES_REQUESTS) {
+            K::note_timing(event, self.watch.timing(&times));
+        }
+        Ok(event)
     }
 
-    /// `None` if the model is out of order: the run is paused, and the request is made again when it goes on.
+    /// `None` if the model is out of order: the run is paused, and the request is made again when it goes on. So is one that
+    /// was lost before people resumed the run: they may have mended the model.
     fn taken_from_model(
         &mut self,
-        request: &Request<K::To>,
+        request: &Request<K::Responder>,
         binding: &ModelBinding,
         answer: Result<Answer, ModelError>,
+        asked: Instant,
     ) -> Option<Resolution> {
         Some(match answer {
             Ok(answer) => {
@@ -51,7 +77,7 @@ impl<K: RunKind> Drive<'_, K> {
             }
             // The endpoint did its part; the model did not come to an end.
             Err(ModelError {
-                failure: ref failure @ Failure::Stopped { ref reply, .. },
+                failure: ref failure @ (Failure::Stopped { ref reply, .. } | Failure::Unusable { ref reply, .. }),
                 attempts,
                 replies,
                 usage,
@@ -65,9 +91,13 @@ impl<K: RunKind> Drive<'_, K> {
             }
             Err(error) => {
                 warn!(role = %request.role, %error, "a model call was lost");
+                let control = &self.run.control;
+                if control.was_paused_since(asked) {
+                    return None;
+                }
                 // What is not kept, such as judging again, pauses nothing that others play.
                 if self.queue.is_some() && binding.lost_one() {
-                    self.run.control.pause_because(format!("a model does not answer any more: {error}"));
+                    control.pause_because(format!("a model does not answer any more: {error}"));
                     return None;
                 }
                 let calls = [error.replies + 1, error.attempts];

@@ -4,22 +4,23 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use domain::chat::ChatRequest;
-use domain::task::{Request, Task};
+use domain::task::{Attention, Heard, Request, Task};
 use futures::channel::mpsc;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
-use llm::Pool;
+use llm::{Answer, Caller, ModelError, Pool};
 use store::outside_requests::OpenRequest;
+use tokio::time::Instant;
 use tracing::{Instrument, error_span};
 
-use super::{Answered, Drive, Stopped};
+use super::{Drive, HeardReply, PartialReply, RequestAnswer, RequestTimes, StopReason, TimedAnswer};
 use crate::binding::Executor;
 use crate::inbox::Inbox;
 use crate::loaded_run::Halt;
-use crate::run_kind::{CallListener, ModelCall, RunKind};
+use crate::run_kind::{ModelCall, ReplyListener, RunKind};
 
 /// Whether a request was made.
-pub(super) enum Asked {
+pub(super) enum RequestOutcome {
     Made,
     /// It cannot be put into words: the task says what follows.
     Unaskable,
@@ -27,10 +28,10 @@ pub(super) enum Asked {
 }
 
 impl<'a, K: RunKind> Drive<'a, K> {
-    pub(super) async fn next_answer(&mut self, halted: Halt) -> Result<(Request<K::To>, Answered), Stopped> {
+    pub(super) async fn next_answer(&mut self, halted: Halt) -> Result<TimedAnswer<K::Responder>, StopReason> {
         loop {
             if self.answers.is_empty() {
-                return Err(Stopped::Halted(halted));
+                return Err(StopReason::Halted(halted));
             }
             let heard = async {
                 match &mut self.listener {
@@ -42,22 +43,27 @@ impl<'a, K: RunKind> Drive<'a, K> {
                 Some(answer) = self.answers.next() => return Ok(answer),
                 heard = heard => {
                     // The reply may be here already: what was heard of it says nothing about what follows it.
-                    if let Some((request, calls)) = heard.filter(|(request, _)| self.open.contains(&request.id)) {
-                        let next = self.task.prefetch_after(&request, &calls);
+                    if let Some((request, heard)) = heard.filter(|(request, _)| self.still_comes(request)) {
+                        let next = self.task.prefetch_after(&request, heard.as_heard());
                         self.prefetch(next);
                     }
                 }
-                halt = self.run.control.halted_at_once() => return Err(Stopped::Halted(halt)),
+                halt = self.run.control.halted_at_once() => return Err(StopReason::Halted(halt)),
             }
         }
     }
 
+    fn still_comes(&self, request: &Request<K::Responder>) -> bool {
+        self.open.contains(&request.id) || self.prefetched.has_request(request.id)
+    }
+
     /// Makes a request.
-    pub(super) fn ask(&mut self, request: &Request<K::To>) -> Result<Asked, Stopped> {
+    pub(super) fn ask(&mut self, request: &Request<K::Responder>) -> Result<RequestOutcome, StopReason> {
         let run = self.run;
-        let missing = || Stopped::Broken(anyhow!("no model plays {}", request.role));
+        let missing = || StopReason::Broken(anyhow!("no model plays {}", request.role));
         let binding = run.kind.binding(&request.to).ok_or_else(missing)?;
         let span = error_span!("ask", role = %request.role, model = %binding.name);
+        let asked = Instant::now();
         let answer = match &binding.executor {
             Executor::Model(pool) => match self.ask_model(request, pool) {
                 Ok(answer) => answer,
@@ -65,20 +71,27 @@ impl<'a, K: RunKind> Drive<'a, K> {
             },
             Executor::StandIn | Executor::Paced(_) => {
                 if let Err(halt) = run.control.may_ask() {
-                    return Ok(Asked::Halted(halt));
+                    return Ok(RequestOutcome::Halted(halt));
                 }
                 let resolution = self.task.stand_in(request);
                 let pace = match &binding.executor {
                     Executor::Paced(pace) => pace.wait(),
                     _ => futures::future::ready(()).boxed(),
                 };
-                pace.map(|()| Answered::StandIn(resolution)).boxed()
+                pace.map(|()| RequestAnswer::StandIn(resolution)).boxed()
+            }
+            Executor::Service(service) => {
+                if let Err(halt) = run.control.may_ask() {
+                    return Ok(RequestOutcome::Halted(halt));
+                }
+                let Some(message) = self.task.message(request) else { return Ok(RequestOutcome::Unaskable) };
+                service.answer(message).map(RequestAnswer::Service).boxed()
             }
             Executor::Outside(kind) => {
                 if let Err(halt) = run.control.may_ask() {
-                    return Ok(Asked::Halted(halt));
+                    return Ok(RequestOutcome::Halted(halt));
                 }
-                let unheard = || Stopped::Broken(anyhow!("nobody outside can be asked for {}", request.role));
+                let unheard = || StopReason::Broken(anyhow!("nobody outside can be asked for {}", request.role));
                 let inbox = self.inbox.ok_or_else(unheard)?;
                 self.asked_outside = true;
                 self.ask_outside(request, kind, inbox)
@@ -86,26 +99,42 @@ impl<'a, K: RunKind> Drive<'a, K> {
         };
         self.open.push(request.id);
         let request = request.clone();
-        self.answers.push(answer.map(|answer| (request, answer)).instrument(span).boxed());
-        Ok(Asked::Made)
+        let timed = answer.map(move |answer| (request, answer, RequestTimes::since(asked)));
+        self.answers.push(timed.instrument(span).boxed());
+        Ok(RequestOutcome::Made)
     }
 
-    fn ask_model(&mut self, request: &Request<K::To>, pool: &Arc<Pool>) -> Result<BoxFuture<'static, Answered>, Asked> {
+    fn caller(&self) -> Caller {
+        let run = &self.run.control.run;
+        // Answers to single inputs have one seed, and would all ask one replica.
+        let (of_run, _) = run.id.as_u64_pair();
+        Caller { sticky: self.task.sticky() ^ of_run, urgent: self.run.kind.is_urgent(run) }
+    }
+
+    fn ask_model(
+        &mut self,
+        request: &Request<K::Responder>,
+        pool: &Arc<Pool>,
+    ) -> Result<BoxFuture<'static, RequestAnswer>, RequestOutcome> {
         let run = self.run;
-        let chat = self.task.prompt(request).ok_or(Asked::Unaskable)?;
+        if let Some(asked) = self.task.encoder_request(request) {
+            run.control.may_ask().map_err(RequestOutcome::Halted)?;
+            let (pool, caller) = (Arc::clone(pool), self.caller());
+            return Ok(async move { RequestAnswer::Model(pool.encode(&asked, caller).await) }.boxed());
+        }
+        let chat = self.task.prompt(request).ok_or(RequestOutcome::Unaskable)?;
         let chat = run.kind.complete(&request.to, chat);
         // What was asked before its turn is in flight already, and is waited for like all that is.
         if !self.prefetched.has(request.id, &chat) {
-            run.control.may_ask().map_err(Asked::Halted)?;
+            run.control.may_ask().map_err(RequestOutcome::Halted)?;
         }
         if run.kind.prefetches() {
             let next = self.task.prefetch();
             self.prefetch(next);
         }
         let prefetched = self.prefetched.take(request.id, &chat);
-        let listens = run.kind.prefetches() && self.task.listens_to(request);
-        let listener = listens.then(|| self.listener(request));
-        let call = ModelCall { pool: Arc::clone(pool), chat, sticky: self.task.sticky(), listener };
+        let listener = self.listener(request);
+        let call = ModelCall { pool: Arc::clone(pool), chat, caller: self.caller(), listener };
         let call = run.kind.call(&self.task, request, call);
         Ok(match prefetched {
             Some(prefetched) => async move {
@@ -113,15 +142,20 @@ impl<'a, K: RunKind> Drive<'a, K> {
                     Some(answer) => answer,
                     None => call.await,
                 };
-                Answered::Model(answer)
+                RequestAnswer::Model(answer)
             }
             .boxed(),
-            None => call.map(Answered::Model).boxed(),
+            None => call.map(RequestAnswer::Model).boxed(),
         })
     }
 
     /// A request that somebody outside answers is kept in the database: at a pause nobody waits for it.
-    fn ask_outside(&self, request: &Request<K::To>, kind: &Arc<str>, inbox: &'a Inbox) -> BoxFuture<'a, Answered> {
+    fn ask_outside(
+        &self,
+        request: &Request<K::Responder>,
+        kind: &Arc<str>,
+        inbox: &'a Inbox,
+    ) -> BoxFuture<'a, RequestAnswer> {
         let body = self.task.prompt(request).and_then(|chat| serde_json::to_value(chat).ok()).unwrap_or_default();
         let open = OpenRequest {
             task: self.planned.id,
@@ -134,25 +168,60 @@ impl<'a, K: RunKind> Drive<'a, K> {
         let (answer, stopped) = (inbox.clone().answer(open), run.control.stopped_asking());
         async move {
             tokio::select! {
-                answer = answer => Answered::Outside(answer),
-                () = stopped => Answered::LeftOpen,
+                answer = answer => RequestAnswer::Outside(answer),
+                () = stopped => RequestAnswer::LeftOpen,
             }
         }
         .boxed()
     }
 
-    /// Tells of the calls of this request's reply while it still comes.
-    fn listener(&mut self, request: &Request<K::To>) -> CallListener {
-        let (tell, _) = self.listener.get_or_insert_with(mpsc::unbounded);
-        let (tell, request) = (tell.clone(), request.clone());
-        Box::new(move |calls| {
+    /// Tells of the reply to this request while it still comes, if the task wants to hear of it.
+    fn listener(&mut self, request: &Request<K::Responder>) -> Option<ReplyListener> {
+        let attention = if self.run.kind.prefetches() { self.task.listens_to(request) } else { Attention::None };
+        if attention == Attention::None {
+            return None;
+        }
+        let (tell, request) = (self.teller(), request.clone());
+        Some(Box::new(move |heard| {
+            let heard = match heard {
+                Heard::Calls(calls) if attention == Attention::Calls => HeardReply::Calls(calls.to_vec()),
+                Heard::Text(text) if attention == Attention::Text => HeardReply::Text(text.to_owned()),
+                _ => return,
+            };
             // A task that no longer listens has ended.
-            let _ = tell.unbounded_send((request.clone(), calls.to_vec()));
-        })
+            let _ = tell.unbounded_send((request.clone(), heard));
+        }))
+    }
+
+    fn teller(&mut self) -> mpsc::UnboundedSender<PartialReply<K::Responder>> {
+        self.listener.get_or_insert_with(mpsc::unbounded).0.clone()
+    }
+
+    /// A call that is made before its turn. The task is told when its reply is there, if it wants to hear of it.
+    fn early_call(
+        &mut self,
+        request: &Request<K::Responder>,
+        call: ModelCall,
+    ) -> BoxFuture<'static, Result<Answer, ModelError>> {
+        let listens = self.task.listens_to(request) == Attention::Text;
+        let listener = if listens { self.listener(request) } else { None };
+        let call = self.run.kind.call(&self.task, request, ModelCall { listener, ..call });
+        if !listens {
+            return call;
+        }
+        let (tell, request) = (self.teller(), request.clone());
+        async move {
+            let answer = call.await;
+            if let Ok(answer) = &answer {
+                let _ = tell.unbounded_send((request, HeardReply::Whole(answer.reply.clone())));
+            }
+            answer
+        }
+        .boxed()
     }
 
     /// Asks these before their turn, unless they are asked already or cost no time.
-    fn prefetch(&mut self, next: Vec<(Request<K::To>, ChatRequest)>) {
+    fn prefetch(&mut self, next: Vec<(Request<K::Responder>, ChatRequest)>) {
         let run = self.run;
         if next.is_empty() || run.control.may_ask().is_err() {
             return;
@@ -164,9 +233,9 @@ impl<'a, K: RunKind> Drive<'a, K> {
             if self.open.contains(&request.id) || self.prefetched.has(request.id, &chat) {
                 continue;
             }
-            let sticky = self.task.sticky();
-            let call = ModelCall { pool: Arc::clone(pool), chat: chat.clone(), sticky, listener: None };
-            let call = run.kind.call(&self.task, &request, call);
+            let caller = self.caller();
+            let call = ModelCall { pool: Arc::clone(pool), chat: chat.clone(), caller, listener: None };
+            let call = self.early_call(&request, call);
             let span = error_span!("ask", role = %request.role, model = %binding.name, prefetch = true);
             self.prefetched.ask(request, &binding.name, chat, call, span);
         }

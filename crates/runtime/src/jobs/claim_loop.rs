@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::job::JobKind;
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use futures::FutureExt as _;
 use parking_lot::{Mutex, MutexGuard};
 use sqlx::PgPool;
 use store::jobs::{self, Job};
-use store::{Outage, Patience};
+use store::{Outage, ReconnectBackoff};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -39,9 +39,25 @@ pub async fn work(
     handlers: &Handlers,
     options: &Options,
 ) -> store::Result<()> {
+    work_from(None, pool, player, given_up, stop, handlers, options).await
+}
+
+/// Like [`work`]; the player may hold a job already.
+pub(super) async fn work_from(
+    claimed: Option<Job>,
+    pool: &PgPool,
+    player: i64,
+    given_up: &CancellationToken,
+    stop: &CancellationToken,
+    handlers: &Handlers,
+    options: &Options,
+) -> store::Result<()> {
     let leases = Leases::default();
     let mut worker =
         Worker { pool, player, given_up, handlers, options, leases: leases.clone(), working: JoinSet::new() };
+    if let Some(job) = claimed {
+        worker.begin(job);
+    }
     let mut background = JoinSet::new();
     let ears = leases.clone();
     background.spawn(listen(pool.clone(), jobs::CHANNEL, move || ears.0.ring()));
@@ -56,7 +72,7 @@ pub async fn work(
     if !given_up.is_cancelled() {
         let release = || async {
             let mut db = pool.acquire().await?;
-            let left = jobs::held(&mut db, player).await?;
+            let left = jobs::leased(&mut db, player).await?;
             jobs::release(&mut db, player, &left).await
         };
         // What the database does not hear now is free once the player has left, or is given up.
@@ -105,13 +121,13 @@ impl Leases {
     }
 }
 
-/// Takes a lease out of the list when its job is not worked on any more, however that comes.
-struct Listed {
+/// Removes a lease from the list when nobody works on its job any more, for whatever reason.
+struct ListedLease {
     leases: Leases,
     id: Uuid,
 }
 
-impl Drop for Listed {
+impl Drop for ListedLease {
     fn drop(&mut self) {
         if let Some(lease) = self.leases.lock().remove(&self.id) {
             lease.over().cancel();
@@ -143,7 +159,7 @@ impl Worker<'_> {
 
     /// Claims as much as there is room for.
     async fn claim(&mut self) -> store::Result<()> {
-        let mut patience = Patience::default();
+        let mut patience = ReconnectBackoff::default();
         loop {
             let kinds = self.handlers.with_room(|kind| self.leases.of(kind));
             if kinds.is_empty() {
@@ -173,7 +189,7 @@ impl Worker<'_> {
         info!(job = %job.id, kind = %job.kind, subject = %job.subject, "a job is worked on");
         let (over, told) = (self.given_up.child_token(), Arc::clone(&self.leases.0.progress));
         let lease = JobLease::new(self.pool.clone(), self.player, job, over, told);
-        let listed = Listed { leases: self.leases.clone(), id: lease.job.id };
+        let listed = ListedLease { leases: self.leases.clone(), id: lease.job.id };
         self.leases.lock().insert(lease.job.id, lease.clone());
         self.working.spawn(async move {
             let _listed = listed;
@@ -184,7 +200,7 @@ impl Worker<'_> {
     async fn release_unknown(&self) -> store::Result<()> {
         let mut db = self.pool.acquire().await?;
         let known = self.leases.ids();
-        let mut unknown = jobs::held(&mut db, self.player).await?;
+        let mut unknown = jobs::leased(&mut db, self.player).await?;
         unknown.retain(|id| !known.contains(id));
         jobs::release(&mut db, self.player, &unknown).await
     }
@@ -238,8 +254,8 @@ async fn watch(pool: PgPool, player: i64, leases: Leases) {
         }
         let is_time = Instant::now() >= next;
         let news = |lease: &JobLease| Some((lease.job.id, lease.unwritten().filter(|_| is_time)?));
-        let told: Vec<(Uuid, Doing)> = if is_time { known.iter().filter_map(news).collect() } else { Vec::new() };
-        match look(&pool, player, &told).await {
+        let told: Vec<(Uuid, JobProgress)> = if is_time { known.iter().filter_map(news).collect() } else { Vec::new() };
+        match sync_leases(&pool, player, &told).await {
             Ok(held) => {
                 if !told.is_empty() {
                     next = Instant::now() + BEAT;
@@ -255,10 +271,10 @@ async fn watch(pool: PgPool, player: i64, leases: Leases) {
 }
 
 /// The jobs that the player still holds.
-async fn look(pool: &PgPool, player: i64, told: &[(Uuid, Doing)]) -> store::Result<Vec<Uuid>> {
+async fn sync_leases(pool: &PgPool, player: i64, told: &[(Uuid, JobProgress)]) -> store::Result<Vec<Uuid>> {
     let mut db = pool.acquire().await?;
     if !told.is_empty() {
-        jobs::tell(&mut db, player, told).await?;
+        jobs::report_progress(&mut db, player, told).await?;
     }
-    jobs::held(&mut db, player).await
+    jobs::leased(&mut db, player).await
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::api::JobSummary;
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use sqlx::PgPool;
 use store::jobs;
 use tokio::sync::watch;
@@ -20,7 +20,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(500);
 pub async fn follow(
     pool: &PgPool,
     job: Uuid,
-    tell: &watch::Sender<Option<Doing>>,
+    tell: &watch::Sender<Option<JobProgress>>,
 ) -> store::Result<Option<JobSummary>> {
     let (mut wait, mut last) = (FIRST_WAIT, None);
     loop {

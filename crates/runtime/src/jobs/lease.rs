@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use parking_lot::Mutex;
 use sqlx::{PgPool, Postgres, Transaction};
 use store::jobs::{self, Ending, Job};
@@ -30,7 +30,7 @@ pub struct JobLease {
 
 #[derive(Default)]
 struct Progress {
-    doing: Option<Doing>,
+    doing: Option<JobProgress>,
     written: bool,
 }
 
@@ -41,7 +41,7 @@ impl JobLease {
     }
 
     /// Says how far the job is. Cheap: it is written down at most once a second.
-    pub fn tell(&self, doing: Doing) {
+    pub fn report(&self, doing: JobProgress) {
         *self.progress.lock() = Progress { doing: Some(doing), written: false };
         self.told.notify_one();
     }
@@ -61,7 +61,7 @@ impl JobLease {
     }
 
     /// What was told last, if it is not written down yet.
-    pub(super) fn unwritten(&self) -> Option<Doing> {
+    pub(super) fn unwritten(&self) -> Option<JobProgress> {
         let mut progress = self.progress.lock();
         if std::mem::replace(&mut progress.written, true) { None } else { progress.doing.clone() }
     }
@@ -71,21 +71,18 @@ impl JobLease {
         self.progress.lock().written = false;
     }
 
-    fn told_last(&self) -> Option<Doing> {
+    fn told_last(&self) -> Option<JobProgress> {
         self.progress.lock().doing.clone()
     }
 
     /// Keeps what was made, and ends the job, in one transaction.
     pub(super) async fn complete(&self, completion: Completion) -> anyhow::Result<()> {
-        let Completion { mut tx, result } = completion;
-        let ending = match &result {
-            Ok(report) => Ending::Finished(report),
-            Err(reason) => Ending::Failed(reason),
-        };
+        let Completion { mut tx, report, failure } = completion;
+        let ending = Ending { failure: failure.as_deref(), report: report.as_ref() };
         let ended = jobs::end(&mut tx, self.player, self.job.id, ending, self.told_last().as_ref()).await?;
         anyhow::ensure!(ended, LeaseLost);
         tx.commit().await?;
-        let (job, kind, failure) = (self.job.id, self.job.kind, result.err());
+        let (job, kind) = (self.job.id, self.job.kind);
         info!(%job, %kind, failure, "a job has ended");
         Ok(())
     }
@@ -96,7 +93,8 @@ impl JobLease {
         let doing = self.told_last();
         let fail = || async {
             let mut db = self.pool.acquire().await?;
-            jobs::end(&mut db, self.player, self.job.id, Ending::Failed(reason), doing.as_ref()).await
+            let ending = Ending { failure: Some(reason), report: None };
+            jobs::end(&mut db, self.player, self.job.id, ending, doing.as_ref()).await
         };
         if let Err(error) = store::patiently(fail).await {
             error!(job = %self.job.id, %error, "that a job failed cannot be written down");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use metrics::{counter, gauge};
-use store::players::{self, Claim, Wanted};
+use store::players::{self, Claim, ClaimRequest};
 use store::runs;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
@@ -12,8 +12,8 @@ use tracing::{error, info, warn};
 use uuid::Uuid;
 
 use super::Player;
-use super::unplayable::Unplayable;
-use crate::claims::{self, Claims, Played};
+use super::unplayable::UnplayableRuns;
+use crate::claims::{self, Claims, TaskResult};
 use crate::commit::CommitQueue;
 use crate::heartbeat::LAST_WORDS;
 use crate::inbox::Inbox;
@@ -21,32 +21,37 @@ use crate::loaded_run::{self, RunControl};
 use crate::run_signals::{self, Wake};
 use crate::runnable::Runnable;
 
-/// How a life of a player ended.
-pub enum End {
+/// Why a player ended.
+pub enum PlayerEnd {
     Stopped,
     /// Others found that it was silent for too long. What it was about to say no longer counts; it begins anew.
     GivenUp,
 }
 
 /// Why nothing was claimed.
-enum Unclaimed {
+enum ClaimFailure {
     GivenUp,
     Failed(anyhow::Error),
 }
 
-impl From<anyhow::Error> for Unclaimed {
+impl From<anyhow::Error> for ClaimFailure {
     fn from(error: anyhow::Error) -> Self {
         Self::Failed(error)
     }
 }
 
+/// Tasks that people wait for, beyond those that are played at once in any case.
+const fn reserve(concurrency: usize) -> usize {
+    concurrency / 4 + 4
+}
+
 /// Claims work for one player, and plays it.
-pub struct ClaimLoop<'a, R> {
+pub struct ClaimLoop<'a, R: Runnable> {
     pub player: &'a Player<R>,
     pub id: i64,
     pub claims: Claims,
-    pub unplayable: Unplayable,
-    pub playing: JoinSet<Played>,
+    pub unplayable: UnplayableRuns,
+    pub playing: JoinSet<TaskResult>,
     pub queue: CommitQueue,
     pub inbox: Inbox,
     /// The first task that could neither be played nor be ended.
@@ -59,14 +64,15 @@ impl<R: Runnable> ClaimLoop<'_, R> {
         stop: &CancellationToken,
         given_up: &CancellationToken,
         wake: &Wake,
-    ) -> anyhow::Result<End> {
+    ) -> anyhow::Result<PlayerEnd> {
         // What others have spent is known before anything is spent here.
         let known: Vec<R> = self.player.runs.lock().values().cloned().collect();
         run_signals::obey(&self.player.pool, self.id, &known).await?;
         // The player alone keeps them, until they are over.
         drop(known);
         let (mut deadline, mut halted) = (None, false);
-        let mut look = true;
+        // Whether to look for something to play, and for something that people wait for.
+        let (mut look, mut look_first) = (true, true);
         // With so few left to play it looks again, though nobody has told it of anything.
         let mut few_left = 0;
         let mut polls = tokio::time::interval(self.player.options.poll);
@@ -74,20 +80,20 @@ impl<R: Runnable> ClaimLoop<'_, R> {
             if look && deadline.is_none() {
                 let claimed = tokio::select! {
                     biased;
-                    claimed = self.claim() => claimed,
+                    claimed = self.claim_all(std::mem::take(&mut look_first)) => claimed,
                     // The database may be away. What was claimed meanwhile is free once the player has left.
                     () = stop.cancelled() => Ok(false),
                 };
                 look = match claimed {
                     Ok(more) => more,
-                    Err(Unclaimed::GivenUp) => return Ok(End::GivenUp),
-                    Err(Unclaimed::Failed(error)) => return Err(error),
+                    Err(ClaimFailure::GivenUp) => return Ok(PlayerEnd::GivenUp),
+                    Err(ClaimFailure::Failed(error)) => return Err(error),
                 };
                 few_left = self.playing.len() * 7 / 8;
             }
             let idle = self.playing.is_empty() && self.claims.is_empty();
             if idle && deadline.is_some() {
-                return Ok(End::Stopped);
+                return Ok(PlayerEnd::Stopped);
             }
             if idle && !look {
                 let nothing_left = tokio::select! {
@@ -96,10 +102,10 @@ impl<R: Runnable> ClaimLoop<'_, R> {
                     () = stop.cancelled() => false,
                 };
                 if nothing_left {
-                    return Ok(End::Stopped);
+                    return Ok(PlayerEnd::Stopped);
                 }
             }
-            gauge!("groundstate_conversations_in_flight").set(u32::try_from(self.playing.len()).unwrap_or(u32::MAX));
+            gauge!("groundstate_tasks_in_flight").set(u32::try_from(self.playing.len()).unwrap_or(u32::MAX));
             tokio::select! {
                 Some(played) = self.playing.join_next() => {
                     self.ended(played);
@@ -111,12 +117,12 @@ impl<R: Runnable> ClaimLoop<'_, R> {
                     look |= self.playing.len() <= few_left;
                 }
                 () = self.claims.one_settled() => {}
-                () = wake.for_claims() => look = true,
+                () = wake.for_claims() => (look, look_first) = (true, true),
                 _ = polls.tick() => {
                     self.unplayable.look_again().await.map_err(anyhow::Error::from)?;
-                    look = true;
+                    (look, look_first) = (true, true);
                 }
-                () = given_up.cancelled() => return Ok(End::GivenUp),
+                () = given_up.cancelled() => return Ok(PlayerEnd::GivenUp),
                 () = stop.cancelled(), if deadline.is_none() => {
                     info!(tasks = self.playing.len(), "stopping; calls in flight are waited for");
                     self.player.each_run(RunControl::leave);
@@ -125,7 +131,7 @@ impl<R: Runnable> ClaimLoop<'_, R> {
                 () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
                     if halted {
                         warn!(tasks = self.playing.len(), "the database does not answer; what it has stays");
-                        return Ok(End::Stopped);
+                        return Ok(PlayerEnd::Stopped);
                     }
                     self.player.each_run(RunControl::halt);
                     halted = true;
@@ -135,21 +141,30 @@ impl<R: Runnable> ClaimLoop<'_, R> {
         }
     }
 
-    /// Claims as much as there is room for. False if there is nothing to claim.
-    async fn claim(&mut self) -> Result<bool, Unclaimed> {
-        let options = &self.player.options;
+    /// Claims as much as there is room for, and first what people wait for. False if there is nothing to claim.
+    async fn claim_all(&mut self, interactive: bool) -> Result<bool, ClaimFailure> {
+        let concurrency = self.player.options.concurrency;
+        if interactive && !R::INTERACTIVE.is_empty() && self.player.options.only.is_none() {
+            self.claim(R::INTERACTIVE, concurrency + reserve(concurrency), 1).await?;
+        }
         // A claim costs a transaction, so it is made for several tasks at once.
-        let few = (options.concurrency / 8).clamp(1, claims::MOST);
+        self.claim(R::KINDS, concurrency, (concurrency / 8).clamp(1, claims::MOST)).await
+    }
+
+    /// Claims runs of these kinds until `room` tasks are played at once. False if there is nothing to claim. `few`: for less room
+    /// than that nothing is claimed.
+    async fn claim(&mut self, kinds: &[&str], room: usize, few: usize) -> Result<bool, ClaimFailure> {
+        let options = &self.player.options;
         loop {
-            let free = options.concurrency.saturating_sub(self.playing.len());
+            let free = room.saturating_sub(self.playing.len());
             if free < few {
                 return Ok(true);
             }
             let most = i32::try_from(free.min(claims::MOST)).unwrap_or(i32::MAX);
             let pool = &self.player.pool;
             let except = self.unplayable.runs();
-            let wanted = Wanted {
-                kinds: R::KINDS,
+            let wanted = ClaimRequest {
+                kinds,
                 most,
                 only: options.only,
                 except: &except,
@@ -162,14 +177,14 @@ impl<R: Runnable> ClaimLoop<'_, R> {
                 Ok(Some(claim)) if options.only.is_some() => Claim { deaths: 0, ..claim },
                 Ok(Some(claim)) => claim,
                 Ok(None) => return Ok(false),
-                Err(error) if players::is_given_up(&error) => return Err(Unclaimed::GivenUp),
+                Err(error) if players::is_given_up(&error) => return Err(ClaimFailure::GivenUp),
                 Err(error) if error.is_outage() => {
                     let known = self.claims.known();
                     let free = || async { players::free_unknown(&mut *pool.acquire().await?, self.id, &known).await };
                     store::patiently(free).await.map_err(anyhow::Error::from)?;
                     continue;
                 }
-                Err(error) => return Err(Unclaimed::Failed(error.into())),
+                Err(error) => return Err(ClaimFailure::Failed(error.into())),
             };
             counter!("groundstate_claims_total").increment(1);
             let run = match self.run(claim.run_id).await {
@@ -190,7 +205,7 @@ impl<R: Runnable> ClaimLoop<'_, R> {
             return Ok(run);
         }
         let pool = &self.player.pool;
-        let run = store::patiently(|| R::load(pool, id, &self.player.clients)).await?;
+        let run = store::patiently(|| R::load(pool, id, &self.player.resources)).await?;
         // A run that had ended and was retried may have been played here before.
         let spent = || async { runs::spent_by(&mut *pool.acquire().await?, self.id, id).await };
         run.control().spending.had_spent(&store::patiently(spent).await?);
@@ -199,7 +214,7 @@ impl<R: Runnable> ClaimLoop<'_, R> {
         Ok(run)
     }
 
-    fn ended(&mut self, played: Result<Played, JoinError>) {
+    fn ended(&mut self, played: Result<TaskResult, JoinError>) {
         let played = match played {
             Ok(played) => played,
             // The claim stays open, and others take it when this player is gone.

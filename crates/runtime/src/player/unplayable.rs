@@ -12,7 +12,7 @@ use uuid::Uuid;
 /// How long others have for taking up such a run, before it is paused with the reason.
 const FOR_OTHERS: Duration = Duration::from_secs(3);
 
-pub struct Unplayable {
+pub struct UnplayableRuns {
     pool: PgPool,
     player: i64,
     /// This process was started for one run, so nobody else is waited for.
@@ -20,7 +20,7 @@ pub struct Unplayable {
     runs: HashMap<Uuid, (Instant, String)>,
 }
 
-impl Unplayable {
+impl UnplayableRuns {
     pub fn new(pool: PgPool, player: i64, alone: bool) -> Self {
         Self { pool, player, alone, runs: HashMap::new() }
     }

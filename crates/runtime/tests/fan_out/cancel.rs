@@ -4,8 +4,8 @@ use domain::api::RunState;
 use serde_json::json;
 use sqlx::PgPool;
 use store::StoreError;
-use store::control::{self, Refused};
-use store::players::{self, Wanted};
+use store::control::{self, ControlError};
+use store::players::{self, ClaimRequest};
 
 use crate::support::endpoint::{Act, Endpoint};
 use crate::support::kind::Spec;
@@ -35,11 +35,13 @@ async fn a_run_is_cancelled_for_good_whatever_it_waits_for(pool: PgPool) {
         assert!(!answer(&pool, request, &json!(1)).await, "nobody wants the answer");
     }
     for change in [control::resume(&mut db, run).await, control::retry_failed(&mut db, run).await.map(drop)] {
-        assert!(matches!(change, Err(StoreError::Refused(Refused::Cancelled))));
+        assert!(matches!(change, Err(StoreError::Refused(ControlError::Cancelled))));
     }
     let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
     assert_eq!(
-        players::claim(&mut db, player, &Wanted { kinds: &KINDS, most: 8, ..Wanted::default() }).await.unwrap(),
+        players::claim(&mut db, player, &ClaimRequest { kinds: &KINDS, most: 8, ..ClaimRequest::default() })
+            .await
+            .unwrap(),
         None,
         "nobody plays it"
     );

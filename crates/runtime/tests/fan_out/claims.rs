@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use anyhow::bail;
 use domain::api::RunState;
-use runtime::drive::Stopped;
+use runtime::drive::StopReason;
 use runtime::{ModelClients, Options, Place, Player, RunControl, Runnable};
 use sqlx::PgPool;
 use store::journal::TaskFailure;
-use store::players::{self, Wanted};
+use store::players::{self, ClaimRequest};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -26,6 +26,7 @@ use crate::support::until;
 struct Other;
 
 impl Runnable for Other {
+    type Resources = ModelClients;
     const KINDS: &'static [&'static str] = &["others"];
 
     async fn load(_pool: &PgPool, _id: Uuid, _clients: &ModelClients) -> anyhow::Result<Self> {
@@ -36,7 +37,7 @@ impl Runnable for Other {
         unreachable!("none is loaded")
     }
 
-    async fn play(&self, _place: Place) -> Result<Option<TaskFailure>, Stopped> {
+    async fn play(&self, _place: Place) -> Result<Option<TaskFailure>, StopReason> {
         unreachable!("none is loaded")
     }
 }
@@ -48,13 +49,19 @@ async fn a_process_that_plays_other_kinds_leaves_it_alone(pool: PgPool) {
     // There is something left behind, too.
     let gone = players::register(&mut db, "gone", 1, LEASE).await.unwrap();
     assert_eq!(
-        players::claim(&mut db, gone, &Wanted { kinds: &["others", "conversations"], most: 4, ..Wanted::default() })
-            .await
-            .unwrap(),
+        players::claim(
+            &mut db,
+            gone,
+            &ClaimRequest { kinds: &["others", "conversations"], most: 4, ..ClaimRequest::default() }
+        )
+        .await
+        .unwrap(),
         None
     );
-    let claim =
-        players::claim(&mut db, gone, &Wanted { kinds: &KINDS, most: 4, ..Wanted::default() }).await.unwrap().unwrap();
+    let claim = players::claim(&mut db, gone, &ClaimRequest { kinds: &KINDS, most: 4, ..ClaimRequest::default() })
+        .await
+        .unwrap()
+        .unwrap();
     players::leave(&mut db, gone).await.unwrap();
 
     let options = Options { only: None, poll: Duration::from_millis(20), ..options(run, 4) };

@@ -10,7 +10,7 @@ use sqlx::PgPool;
 use store::events;
 use store::journal::{EncodedEvents, JournalEntry};
 use store::outside_requests::{self, OpenRequest};
-use store::players::{self, Wanted};
+use store::players::{self, ClaimRequest};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -30,8 +30,10 @@ async fn a_commit_of_a_player_that_was_given_up_is_refused_and_another_goes_on(p
     let run = planned(&pool, &Spec::of(endpoint.model()), 1).await;
     let mut db = pool.acquire().await.unwrap();
     let stale = players::register(&mut db, "here", 1, Duration::from_millis(10)).await.unwrap();
-    let claim =
-        players::claim(&mut db, stale, &Wanted { kinds: &KINDS, most: 8, ..Wanted::default() }).await.unwrap().unwrap();
+    let claim = players::claim(&mut db, stale, &ClaimRequest { kinds: &KINDS, most: 8, ..ClaimRequest::default() })
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(claim.positions(), 0..=0);
     tokio::time::sleep(Duration::from_millis(20)).await;
     assert_eq!(players::give_up_overdue(&mut db).await.unwrap(), 1);
@@ -52,7 +54,7 @@ async fn a_commit_of_a_player_that_was_given_up_is_refused_and_another_goes_on(p
         usage: Vec::new(),
     };
     let id = entry.planned.id;
-    assert!(matches!(queue.keep(entry).await, Err(CommitError::GivenUp)));
+    assert!(matches!(queue.commit(entry).await, Err(CommitError::GivenUp)));
     assert!(given_up.is_cancelled(), "the player is told");
     assert_eq!(events::of::<Event>(&mut db, id).await.unwrap(), []);
     players::release(&mut db, stale, &claim).await.unwrap();

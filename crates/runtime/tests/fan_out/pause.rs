@@ -1,5 +1,6 @@
 //! Runs that are paused and go on.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use domain::api::RunState;
@@ -150,4 +151,31 @@ async fn other_calls_of_a_task_are_waited_for_when_a_model_is_out_of_order(pool:
     drop(db);
     play(&pool, run, 4).await;
     check(&pool, run).await;
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_call_that_was_made_before_the_pause_and_lost_after_it_does_not_pause_the_run_again(pool: PgPool) {
+    let endpoint =
+        Endpoint::start(|prompt| if prompt.starts_with("question 0 ") { Act::Refuse } else { Act::Hold }).await;
+    let run = planned(&pool, &Spec::of(endpoint.model()), 12).await;
+    let mut db = pool.acquire().await.unwrap();
+    let playing = start(&pool, run, 1).await;
+    until_state(&pool, run, RunState::Paused).await;
+    until("the other questions are in flight", async || endpoint.in_flight() == 3).await;
+    control::resume(&mut db, run).await.unwrap();
+    // Until the player has heard of it.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let asked = endpoint.asked();
+    let held = AtomicUsize::new(3);
+    let take = move || held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
+    endpoint.behave(move |_| if take() { Act::Refuse } else { Act::Answer });
+    let _outside = Outside::start(&pool);
+    stopped(playing).await;
+    let ended = summary(&pool, run).await;
+    assert_eq!(ended.state, RunState::Finished, "{:?}", ended.paused_because);
+    let failed: i64 = ended.failures.values().sum();
+    assert_eq!((ended.finished, ended.accepted), (12, 12 - failed), "what was lost before the resumption is asked again");
+    assert_eq!(failed, 9, "each was lost before the pause");
+    assert!(endpoint.asked() > asked);
+    check_ledger(&pool, run).await;
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use domain::Problem;
-use domain::document::{Located, located};
+use domain::document::{LocatedValue, located};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -19,7 +19,7 @@ struct File {
 /// The models, and where each stands.
 pub struct Models {
     pub models: Vec<ModelConfig>,
-    located: Located,
+    located: LocatedValue,
 }
 
 impl Models {

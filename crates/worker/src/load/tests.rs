@@ -64,7 +64,7 @@ fn tokens_are_counted_between_heartbeats() {
     let start = Instant::now();
     let mut told = |tokens: Option<f64>, seconds: u64| {
         let sample = Sample { tokens, ..Sample::default() };
-        rate.told(&sample, start + Duration::from_secs(seconds)).tokens_per_second
+        rate.update(&sample, start + Duration::from_secs(seconds)).tokens_per_second
     };
     assert_eq!(told(Some(100.0), 0), None);
     assert_eq!(told(Some(300.0), 2), Some(100.0));

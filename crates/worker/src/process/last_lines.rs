@@ -36,18 +36,18 @@ impl LastLines {
                 for &byte in &buffer[..read] {
                     // A progress bar ends its lines so that the next one overwrites it.
                     if matches!(byte, b'\n' | b'\r') {
-                        heard.keep(&std::mem::take(&mut line));
+                        heard.push(&std::mem::take(&mut line));
                     } else if line.len() < LONGEST {
                         line.push(byte);
                     }
                 }
             }
-            heard.keep(&line);
+            heard.push(&line);
             heard.open.send_modify(|open| *open -= 1);
         });
     }
 
-    fn keep(&self, line: &[u8]) {
+    fn push(&self, line: &[u8]) {
         if line.is_empty() {
             return;
         }

@@ -6,21 +6,29 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::Permit;
-use crate::pool::choice::{Wanted, choose, home};
+use crate::pool::choice::{CallPreferences, choose, home};
 use crate::pool::replica::Replica;
 
-/// A line: who came first goes first, but for a few places, so that conversations stay where they are known.
+/// A line: urgent calls first; else who came first goes first, but for a few places, so that conversations stay where they are
+/// known.
 #[derive(Debug, Default)]
 pub struct Line {
-    waiting: BTreeMap<u64, Waiter>,
+    waiting: BTreeMap<Ticket, Waiter>,
     /// Those that go wherever there is room.
-    easy: BTreeSet<u64>,
-    next_ticket: u64,
+    easy: BTreeSet<Ticket>,
+    tickets: u64,
+}
+
+/// A place in the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticket {
+    can_wait: bool,
+    number: u64,
 }
 
 #[derive(Debug)]
 pub struct Waiter {
-    wanted: Wanted,
+    wanted: CallPreferences,
     /// How often somebody went before though it was this one's turn.
     passed: usize,
     pub turn: oneshot::Sender<Permit>,
@@ -32,7 +40,7 @@ pub struct Waiter {
 const WINDOW: usize = 32;
 
 impl Waiter {
-    pub const fn new(wanted: Wanted, turn: oneshot::Sender<Permit>) -> Self {
+    pub const fn new(wanted: CallPreferences, turn: oneshot::Sender<Permit>) -> Self {
         Self { wanted, passed: 0, turn }
     }
 }
@@ -46,13 +54,13 @@ impl Line {
         self.waiting.is_empty()
     }
 
-    /// A place behind everybody else.
-    pub const fn ticket(&mut self) -> u64 {
-        self.next_ticket += 1;
-        self.next_ticket
+    /// A place behind everybody else who is as urgent.
+    pub const fn ticket(&mut self, urgent: bool) -> Ticket {
+        self.tickets += 1;
+        Ticket { can_wait: !urgent, number: self.tickets }
     }
 
-    pub fn enter(&mut self, ticket: u64, waiter: Waiter) {
+    pub fn enter(&mut self, ticket: Ticket, waiter: Waiter) {
         if waiter.wanted.failed.is_empty() && waiter.wanted.refused.is_empty() {
             self.easy.insert(ticket);
         }
@@ -60,7 +68,7 @@ impl Line {
     }
 
     /// Nobody stands there any more.
-    pub fn leave(&mut self, ticket: u64) {
+    pub fn leave(&mut self, ticket: Ticket) {
         self.take(ticket);
     }
 
@@ -80,22 +88,22 @@ impl Line {
     }
 
     /// The first who would go somewhere now, and where.
-    pub fn first(&self, replicas: &[Replica], now: Instant) -> Option<(u64, usize)> {
-        let of = |ticket: &u64| Some((*ticket, choose(replicas, &self.waiting.get(ticket)?.wanted, now)?));
+    pub fn first(&self, replicas: &[Replica], now: Instant) -> Option<(Ticket, usize)> {
+        let of = |ticket: &Ticket| Some((*ticket, choose(replicas, &self.waiting.get(ticket)?.wanted, now)?));
         // Where all of the head wait for another replica, nobody behind them has to.
         self.waiting.keys().take(WINDOW).find_map(of).or_else(|| self.easy.first().and_then(of))
     }
 
-    fn take(&mut self, ticket: u64) -> Option<Waiter> {
+    fn take(&mut self, ticket: Ticket) -> Option<Waiter> {
         self.easy.remove(&ticket);
         self.waiting.remove(&ticket)
     }
 
     /// Somebody near the head of the line who is at home at this replica, where the first is not.
-    fn at_home(&self, first: u64, index: usize, replicas: &[Replica], now: Instant) -> Option<u64> {
+    fn at_home(&self, first: Ticket, index: usize, replicas: &[Replica], now: Instant) -> Option<Ticket> {
         let is_at_home = |waiter: &Waiter| home(replicas, &waiter.wanted, now) == Some(index);
         let waiter = self.waiting.get(&first)?;
-        if replicas.len() == 1 || waiter.passed >= WINDOW || is_at_home(waiter) {
+        if replicas.len() == 1 || waiter.wanted.urgent || waiter.passed >= WINDOW || is_at_home(waiter) {
             return None;
         }
         let mut head = self.waiting.iter().take(WINDOW);

@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use super::Router;
 use crate::error::Failure;
-use crate::pool::replica::Sent;
+use crate::pool::replica::SentRequest;
 use crate::retry;
 
 /// A slot at a replica. Dropped, it is given back without a word on how the request went.
 pub struct Permit {
     router: Arc<Router>,
     replica: usize,
-    sent: Option<Sent>,
+    sent: Option<SentRequest>,
 }
 
 impl Permit {
-    pub(super) const fn new(router: Arc<Router>, replica: usize, sent: Sent) -> Self {
+    pub(super) const fn new(router: Arc<Router>, replica: usize, sent: SentRequest) -> Self {
         Self { router, replica, sent: Some(sent) }
     }
 
@@ -51,7 +51,7 @@ impl Permit {
         let rest = retry_after.map(|rest| rest.min(options.max_retry_after));
         self.router.change(|state, now| {
             // A model that stopped has answered, too.
-            state.answered |= matches!(failure, Failure::Stopped { .. });
+            state.answered |= matches!(failure, Failure::Stopped { .. } | Failure::Unusable { .. });
             let replica = &mut state.replicas[index];
             // A wrong URL is no outage: nobody should wait until it passes.
             let may_open = state.answered;

@@ -20,21 +20,21 @@ fn router(replicas: usize, slots: u32) -> Arc<Router> {
 }
 
 fn in_flight(router: &Router) -> u32 {
-    router.look(|replica, _| replica.in_flight).1.into_iter().sum()
+    router.inspect(|replica, _| replica.in_flight).1.into_iter().sum()
 }
 
 fn waiting(router: &Router) -> usize {
-    router.look(|_, _| ()).0
+    router.inspect(|_, _| ()).0
 }
 
 /// Waits for a slot and holds it.
 type Holding = Pin<Box<dyn Future<Output = Permit>>>;
 
 fn holding(router: &Arc<Router>, sticky: u64) -> Holding {
-    wanting(router, Wanted { sticky, ..Wanted::default() })
+    wanting(router, CallPreferences { sticky, ..CallPreferences::default() })
 }
 
-fn wanting(router: &Arc<Router>, wanted: Wanted) -> Holding {
+fn wanting(router: &Arc<Router>, wanted: CallPreferences) -> Holding {
     let router = Arc::clone(router);
     Box::pin(async move {
         router.slot(&wanted, &mut None, Instant::now()).await.unwrap_or_else(|_| panic!("nothing is down"))
@@ -78,7 +78,10 @@ async fn play(router: &Arc<Router>, replicas: usize, steps: Vec<Step>) {
             Step::Return(sticky, n, refused) => {
                 let (n, refused) = (n % replicas, refused && replicas > 1);
                 let (failed, refused) = if refused { (vec![], vec![n]) } else { (vec![n], vec![]) };
-                waiters.push(wanting(router, Wanted { sticky, failed, refused }));
+                waiters.push(wanting(
+                    router,
+                    CallPreferences { sticky, urgent: sticky.is_multiple_of(4), failed, refused },
+                ));
             }
             Step::Poll(n) if !waiters.is_empty() => {
                 let n = n % waiters.len();
@@ -137,12 +140,39 @@ async fn turns_come_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn urgent_calls_come_before_those_that_can_wait() {
+    let router = router(1, 1);
+    let mut permit = holding(&router, 0).await;
+    let calls = [("usual", false), ("later", false), ("urgent", true), ("as urgent", true)];
+    let mut waiters = Vec::new();
+    for (name, urgent) in calls {
+        let mut waiter = wanting(&router, CallPreferences { urgent, ..CallPreferences::default() });
+        assert!(poll!(&mut waiter).is_pending());
+        waiters.push((name, waiter));
+    }
+    let mut turns = Vec::new();
+    while !waiters.is_empty() {
+        permit.answered(SECOND);
+        let mut next = None;
+        for (at, (_, waiter)) in waiters.iter_mut().enumerate() {
+            if let Poll::Ready(got) = poll!(waiter) {
+                next = Some((at, got));
+            }
+        }
+        let (at, got) = next.expect("somebody's turn");
+        turns.push(waiters.remove(at).0);
+        permit = got;
+    }
+    assert_eq!(turns, ["urgent", "as urgent", "usual", "later"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_waits_for_another_replica_holds_up_nobody_behind() {
     let router = router(2, 40);
     let full = futures::future::join_all((0..80).map(|sticky| holding(&router, sticky))).await;
     let (of_a, of_b): (Vec<Permit>, Vec<Permit>) = full.into_iter().partition(|permit| permit.replica() == 0);
     // More than are looked through at the head of the line have failed at the second, and wait for the first.
-    let avoids = Wanted { failed: vec![1], ..Wanted::default() };
+    let avoids = CallPreferences { failed: vec![1], ..CallPreferences::default() };
     let mut avoiding: Vec<Holding> = (0..100).map(|_| wanting(&router, avoids.clone())).collect();
     for one in &mut avoiding {
         assert!(poll!(one).is_pending());
@@ -174,7 +204,7 @@ async fn a_half_open_replica_gets_one_call_at_a_time() {
     for permit in permits {
         permit.failed(&Failure::CutStream, None);
     }
-    let health = || router.look(Replica::health).1[0];
+    let health = || router.inspect(Replica::health).1[0];
     assert_eq!(health(), Health::Open);
     let mut second = holding(&router, 1);
     let probe = holding(&router, 0).await;
@@ -186,7 +216,7 @@ async fn a_half_open_replica_gets_one_call_at_a_time() {
 }
 
 fn limit(router: &Router) -> u32 {
-    router.look(|replica, _| replica.limit()).1[0]
+    router.inspect(|replica, _| replica.limit()).1[0]
 }
 
 fn refused(status: u16) -> Failure {
@@ -220,7 +250,7 @@ async fn a_limit_that_shrank_grows_by_one_for_each_round_of_replies() {
     holding(&router, 0).await.failed(&refused(500), None);
     let mut held = Vec::new();
     for expected in [8, 9, 10] {
-        while router.look(|replica, _| replica.has_room()).1[0] {
+        while router.inspect(|replica, _| replica.has_room()).1[0] {
             held.push(holding(&router, 0).await);
         }
         for _ in 0..limit(&router) {

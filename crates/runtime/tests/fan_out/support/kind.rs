@@ -3,7 +3,7 @@
 use domain::event::Usage;
 use domain::task::rehearse;
 use llm::Registry;
-use runtime::{Ended, Executor, LoadedRun, ModelBinding, ModelClients, Player, RunKind};
+use runtime::{Executor, LoadedRun, ModelBinding, ModelClients, Player, RunKind, TaskOutcome};
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
 use std::sync::Arc;
@@ -70,7 +70,8 @@ impl RunKind for FanOut {
     const TASK: &'static str = "fan_out";
 
     type Event = Event;
-    type To = Step;
+    type Responder = Step;
+    type Resources = ModelClients;
     type Task = FanOutTask;
 
     async fn load(_pool: &PgPool, run: &Run, clients: &ModelClients) -> anyhow::Result<Self> {
@@ -88,7 +89,7 @@ impl RunKind for FanOut {
         Ok(PlannedTask { id, position, attempt: 1, conversation: None })
     }
 
-    fn begin(&self, run: &Run, planned: &PlannedTask, past: &[Event]) -> anyhow::Result<FanOutTask> {
+    async fn begin(&self, run: &Run, planned: &PlannedTask, past: &[Event]) -> anyhow::Result<FanOutTask> {
         FanOutTask::resume(run.seed, planned.position, self.spec.questions, past)
     }
 
@@ -116,14 +117,15 @@ impl RunKind for FanOut {
         false
     }
 
-    fn end(&self, task: &FanOutTask) -> Ended {
+    fn end(&self, task: &FanOutTask) -> TaskOutcome {
         let failure = task.failure().cloned();
-        Ended {
+        TaskOutcome {
             spoiled: failure.as_ref().is_some_and(|failure| failure.blame != "agent"),
             failure,
             keep_through: task.keep_through(),
             conversation: None,
             judged: None,
+            metrics: None,
         }
     }
 }

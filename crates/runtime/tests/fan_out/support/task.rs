@@ -191,7 +191,7 @@ impl FanOutTask {
 
 impl Task for FanOutTask {
     type Event = Event;
-    type To = Step;
+    type Responder = Step;
     type Requests = Vec<Request<Step>>;
 
     fn next(&self) -> Next<Vec<Request<Step>>> {

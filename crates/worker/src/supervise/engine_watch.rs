@@ -1,4 +1,4 @@
-//! Whether an engine that runs is of use, as long as it runs.
+//! Watches a running engine, and decides whether it still works.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use domain::text;
 const RARER: u32 = 4;
 
 /// A fault, from when it was first seen.
-struct Trouble {
+struct OngoingFault {
     since: Instant,
     /// It was asked for a token and failed; only a token shows that it is over.
     at_answering: bool,
@@ -42,7 +42,7 @@ impl Supervisor<'_> {
             let seconds = begun.elapsed().as_secs();
             let Err(fault) = found else {
                 report!(self.name, "healthy after {seconds} s; it serves `{}`", self.probe.model);
-                self.status.tell(WorkerState::Ready, None);
+                self.status.set_state(WorkerState::Ready, None);
                 return Ok(());
             };
             if self.launch.is_some() && begun.elapsed() > self.timing.start_limit {
@@ -52,14 +52,14 @@ impl Supervisor<'_> {
             let last = last.unwrap_or_default();
             match &fault {
                 Fault::Away(_) if self.launch.is_some() => {
-                    self.status.tell(WorkerState::Starting, Some(format!("starting for {seconds} s{last}")));
+                    self.status.set_state(WorkerState::Starting, Some(format!("starting for {seconds} s{last}")));
                 }
                 fault => {
                     let detail = fault.to_string();
                     if said.as_ref() != Some(&detail) {
                         report!(self.name, "not healthy: {detail}");
                     }
-                    self.status.tell(WorkerState::Unhealthy, Some(format!("{detail}{last}")));
+                    self.status.set_state(WorkerState::Unhealthy, Some(format!("{detail}{last}")));
                     said = Some(detail);
                 }
             }
@@ -69,7 +69,7 @@ impl Supervisor<'_> {
 
     async fn while_ready(&self) -> String {
         let mut answered = Instant::now();
-        let mut trouble: Option<Trouble> = None;
+        let mut trouble: Option<OngoingFault> = None;
         loop {
             sleep(self.timing.probe_every).await;
             let sample = self.probe.load().await;
@@ -88,19 +88,19 @@ impl Supervisor<'_> {
             let Err(fault) = found else {
                 if trouble.take().is_some() {
                     report!(self.name, "it answers again");
-                    self.status.tell(WorkerState::Ready, None);
+                    self.status.set_state(WorkerState::Ready, None);
                 }
                 continue;
             };
             // A server that is busy may be late once.
             let sure = at_answering || trouble.is_some() || matches!(fault, Fault::Wrong(_));
-            let known = trouble.get_or_insert(Trouble { since: Instant::now(), at_answering });
+            let known = trouble.get_or_insert(OngoingFault { since: Instant::now(), at_answering });
             known.at_answering |= at_answering;
             if sure {
                 if self.status.state() != WorkerState::Unhealthy {
                     report!(self.name, "not healthy: {fault}");
                 }
-                self.status.tell(WorkerState::Unhealthy, Some(fault.to_string()));
+                self.status.set_state(WorkerState::Unhealthy, Some(fault.to_string()));
             }
             if self.launch.is_some() && known.since.elapsed() >= self.timing.patience {
                 return format!("The engine was unusable for {} s: {fault}.", known.since.elapsed().as_secs());
