@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use crate::error::At;
+use crate::error::PathContext;
 use crate::{Error, Result};
 
 const SERVER_USER: &str = "postgres";

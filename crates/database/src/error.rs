@@ -43,11 +43,11 @@ pub enum Error {
 }
 
 /// Adds what was done to which path, without which an `io::Error` helps nobody.
-pub(crate) trait At<T> {
+pub(crate) trait PathContext<T> {
     fn at(self, action: &'static str, path: impl Into<PathBuf>) -> Result<T, Error>;
 }
 
-impl<T> At<T> for io::Result<T> {
+impl<T> PathContext<T> for io::Result<T> {
     fn at(self, action: &'static str, path: impl Into<PathBuf>) -> Result<T, Error> {
         self.map_err(|source| Error::Io { action, path: path.into(), source })
     }

@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::account::Account;
-use crate::error::At;
+use crate::error::PathContext;
 use crate::{Error, Result};
 
 /// `sockaddr_un` holds 107 bytes, and PostgreSQL puts `/.s.PGSQL.5432` after the directory.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use crate::account::Account;
-use crate::error::At;
+use crate::error::PathContext;
 use crate::files::Files;
 use crate::postmaster::Settings;
 use crate::{Error, Result};

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use crate::Result;
 use crate::account::Account;
-use crate::error::At;
+use crate::error::PathContext;
 
 /// One starts, the others wait: held while PostgreSQL is looked for and started.
-pub struct Starting(#[expect(dead_code, reason = "held for its lock")] File);
+pub struct StartLock(#[expect(dead_code, reason = "held for its lock")] File);
 
-impl Starting {
+impl StartLock {
     pub fn wait(path: &Path, account: &Account) -> Result<Self> {
         let file = open(path, account)?;
         file.lock().at("lock", path)?;

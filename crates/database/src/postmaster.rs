@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::account::Account;
-use crate::error::At;
+use crate::error::PathContext;
 use crate::files::Files;
 use crate::{Error, Result};
 

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use crate::account::Account;
-use crate::error::At;
+use crate::error::PathContext;
 use crate::files::Files;
 use crate::initdb::{NAME, initdb};
-use crate::lock::{InUse, Starting};
+use crate::lock::{InUse, StartLock};
 use crate::postmaster::{Postmaster, Settings, check_flock, start, stop_orphan, wait_until_stopped};
 use crate::{Result, binaries, percent};
 
@@ -47,7 +47,7 @@ impl PrivatePostgres {
         check_flock()?;
         let account = Account::find()?;
         let files = Files::prepare(data_dir, &account)?;
-        let _starting = Starting::wait(&files.start_lock(), &account)?;
+        let _starting = StartLock::wait(&files.start_lock(), &account)?;
         let (in_use, alone) = InUse::take(&files.lock(), &account)?;
         let version = fs::read_to_string(files.cluster().join("PG_VERSION")).ok();
         let bin = binaries::find(version.as_deref().map(str::trim))?;

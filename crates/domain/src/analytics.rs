@@ -9,13 +9,15 @@ mod correlation;
 mod counts;
 mod distribution;
 mod interval;
+mod running;
 mod student;
 
 pub use compare::{Comparison, Gap, MeanGap, RateGap, gaps};
-pub use correlation::Correlations;
-pub use counts::{Analytics, Counts, Group, Grouped, OutcomeCount, Outcomes, PairCounts};
+pub use correlation::{Correlations, PairCounts};
+pub use counts::{Analytics, Counts, Group, LargestGroups, OutcomeCount, Outcomes};
 pub use distribution::{Bin, Distribution, Moments};
-pub use interval::{Interval, Rate, difference_of_means, difference_of_rates, wilson};
+pub use interval::{Interval, Rate, difference_of_means, difference_of_rates, of_mean, wilson};
+pub use running::RunningMoments;
 
 #[cfg(test)]
 mod tests;

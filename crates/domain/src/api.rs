@@ -1,13 +1,16 @@
-//! The bodies of the REST API, one file a subject: what the server answers and the web app reads, and what both send. What is
-//! a document or a rule of its own, such as a verdict or an export's specification, stands with its subject outside.
+//! The bodies and query parameters of the REST API, one file for each subject: the server and the web app read and write the
+//! same types. What is a document or a rule of its own, such as a verdict or an export's specification, is with its subject
+//! outside. Query parameters that only the server knows are beside their handler.
 
 mod access;
 mod annotations;
 mod branches;
+mod builds;
 mod calibrations;
 mod conversations;
 mod corpora;
 mod corrections;
+mod datasets;
 pub mod documents;
 mod exports;
 mod jobs;
@@ -20,6 +23,7 @@ mod reviews;
 mod runs;
 pub mod trials;
 pub mod workers;
+pub mod workflows;
 mod worlds;
 
 use serde::{Deserialize, Serialize};
@@ -28,10 +32,12 @@ use utoipa::{IntoParams, ToSchema};
 pub use access::*;
 pub use annotations::*;
 pub use branches::*;
+pub use builds::*;
 pub use calibrations::*;
 pub use conversations::*;
 pub use corpora::*;
 pub use corrections::*;
+pub use datasets::*;
 pub use exports::*;
 pub use jobs::*;
 pub use judgings::*;

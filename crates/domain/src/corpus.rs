@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use crate::filter::{Filter, Status};
 pub use check::name_problem;
 pub use report::{
-    Cutoff, FilterStage, Group, Leakage, Part, Reason, Report, Scanned, SplitReport, Stage, Step, Values,
+    Cutoff, FilterStage, Group, Leakage, Part, Reason, Report, ScanReport, SplitReport, Stage, Step, Values,
 };
 
 /// Resemblance from which on two conversations are usually called near-duplicates.

@@ -14,7 +14,7 @@ use crate::problem::{MOST_PROBLEMS, Problem, and_more};
 pub use append::append;
 pub use compact::compact;
 pub use write::text;
-pub use yaml::Located;
+pub use yaml::LocatedValue;
 
 /// Reads one document. `file` is only a name for messages.
 ///
@@ -26,7 +26,7 @@ pub fn parse<T: DeserializeOwned + JsonSchema>(file: &str, text: &str) -> Result
 }
 
 /// Like [`parse`], with the place of every field, for checks that come later.
-pub fn located<T: DeserializeOwned + JsonSchema>(file: &str, text: &str) -> Result<(T, Located), Vec<Problem>> {
+pub fn located<T: DeserializeOwned + JsonSchema>(file: &str, text: &str) -> Result<(T, LocatedValue), Vec<Problem>> {
     let located = value(file, text)?;
     let schema = schema::<T>();
     let problems = against_schema(&schema, &located);
@@ -45,12 +45,12 @@ pub fn schema<T: JsonSchema>() -> Value {
 }
 
 /// Reads YAML that has no type of its own, such as a JSON Schema or records.
-pub fn value(file: &str, text: &str) -> Result<Located, Vec<Problem>> {
+pub fn value(file: &str, text: &str) -> Result<LocatedValue, Vec<Problem>> {
     yaml::read(file, text).map_err(|problem| vec![problem])
 }
 
 /// Checks a value against a JSON Schema and says for each violation where it stands in the text.
-fn against_schema(schema: &Value, located: &Located) -> Vec<Problem> {
+fn against_schema(schema: &Value, located: &LocatedValue) -> Vec<Problem> {
     let validator = match jsonschema::draft202012::options().should_validate_formats(true).build(schema) {
         Ok(validator) => validator,
         Err(e) => return vec![located.problem("", format!("its schema does not compile: {e}"))],

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use strum::VariantArray;
 
 use crate::outcome::Ending;
-use crate::{access, api, corpus, export, fault, finding, job, outcome, persona, project, review};
+use crate::{access, api, corpus, dataset, export, fault, finding, job, outcome, persona, project, review};
 
 fn agree<T>()
 where
@@ -31,6 +31,8 @@ fn names_are_those_of_json() {
     agree::<access::Role>();
     agree::<access::Scope>();
     agree::<api::AssignmentState>();
+    agree::<api::BuildState>();
+    agree::<api::ManifestFormat>();
     agree::<api::QueueState>();
     agree::<api::RunState>();
     agree::<api::documents::Change>();
@@ -38,13 +40,12 @@ fn names_are_those_of_json() {
     agree::<api::workers::Engine>();
     agree::<api::workers::WorkerOrder>();
     agree::<api::workers::WorkerState>();
-    agree::<api::CorpusState>();
     agree::<corpus::Dimension>();
     agree::<corpus::Side>();
     agree::<corpus::Step>();
+    agree::<dataset::ColumnType>();
     agree::<export::Arguments>();
     agree::<export::Data>();
-    agree::<api::ExportState>();
     agree::<export::Profile>();
     agree::<export::Reasoning>();
     agree::<export::Score>();

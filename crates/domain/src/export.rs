@@ -1,6 +1,7 @@
 //! What an export is to be: which rows, in which shape, for which trainer.
 
 mod profile;
+mod report;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 pub use profile::{Arguments, Data, Profile, Reasoning, Shape, Toggles, ToolsAs};
+pub use report::{DatasetSummary, ExportPart, ExportReport, PairReport, RowReport};
 
 /// Everything that decides which bytes an export holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

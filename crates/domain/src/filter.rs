@@ -4,11 +4,11 @@
 //! is a condition on a dimension that people can set in a query, in an address of the app, or by a flag. To be applied to rows,
 //! a filter becomes [`Condition`]s, which have numbers for names, so that a million conversations are compared in milliseconds.
 
-mod best;
 mod check;
 mod condition;
 mod dimension;
 mod parameter;
+mod score_histogram;
 mod symbols;
 mod text;
 
@@ -22,10 +22,10 @@ use utoipa::ToSchema;
 
 use crate::outcome::Blame;
 use crate::persona::Complexity;
-pub use best::Best;
 pub use condition::{Condition, Row, Test, Value};
 pub use dimension::{Dimension, ValueKind};
 pub use parameter::{Comparison, Notation, PARAMETERS, Parameter, SEARCH, list_parameters};
+pub use score_histogram::ScoreHistogram;
 pub use symbols::Symbols;
 
 /// Conditions that a conversation must all meet. A list names the accepted values; an empty list accepts everything.
@@ -83,7 +83,7 @@ pub struct Filter {
     pub max_overall: Option<u8>,
     /// The best of those that pass everything else.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub top: Vec<Top>,
+    pub top: Vec<TopShare>,
     /// Whether the judges say that the user's goal was achieved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal_achieved: Option<bool>,
@@ -123,9 +123,9 @@ pub struct Filter {
     #[schema(minimum = 0, maximum = 1)]
     pub min_agreement: Option<f64>,
     /// Which verdicts count.
-    #[serde(skip_serializing_if = "Whose::is_own")]
+    #[serde(skip_serializing_if = "JudgingChoice::is_own")]
     #[schema(value_type = String)]
-    pub judging: Whose,
+    pub judging: JudgingChoice,
 }
 
 /// The state of a conversation.
@@ -142,7 +142,7 @@ pub enum Status {
 /// The best share by one score: 0.1 is the top decile. Ties with the last of them pass as well.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Top {
+pub struct TopShare {
     /// Criterion to rank by; absent: the overall score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub criterion: Option<String>,
@@ -184,7 +184,7 @@ impl Bounds {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
 #[schemars(with = "String")]
-pub enum Whose {
+pub enum JudgingChoice {
     #[default]
     Own,
     Latest,
@@ -192,13 +192,13 @@ pub enum Whose {
     Judging(String),
 }
 
-impl Whose {
+impl JudgingChoice {
     pub const fn is_own(&self) -> bool {
         matches!(self, Self::Own)
     }
 }
 
-impl From<String> for Whose {
+impl From<String> for JudgingChoice {
     fn from(text: String) -> Self {
         match text.as_str() {
             "own" => Self::Own,
@@ -208,19 +208,19 @@ impl From<String> for Whose {
     }
 }
 
-impl From<Whose> for String {
-    fn from(whose: Whose) -> Self {
+impl From<JudgingChoice> for String {
+    fn from(whose: JudgingChoice) -> Self {
         match whose {
-            Whose::Own => "own".to_owned(),
-            Whose::Latest => "latest".to_owned(),
-            Whose::Judging(id) => id,
+            JudgingChoice::Own => "own".to_owned(),
+            JudgingChoice::Latest => "latest".to_owned(),
+            JudgingChoice::Judging(id) => id,
         }
     }
 }
 
-/// What people did about a conversation.
+/// Whether people rated, annotated or corrected a conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Reviewed {
+pub struct ReviewFlags {
     pub rated: bool,
     pub annotated: bool,
     pub corrected: bool,

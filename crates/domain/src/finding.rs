@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
-use crate::document::Located;
+use crate::document::LocatedValue;
 use crate::problem::Problem;
 
 /// How bad a finding is. A scenario with a critical finding or an error cannot be promoted.
@@ -82,7 +82,7 @@ impl Rule {
     }
 
     /// What holds where the rule is kept.
-    pub const fn says(self) -> &'static str {
+    pub const fn explanation(self) -> &'static str {
         match self {
             Self::InvalidWorld => "The initial world fits the schema and the invariants.",
             Self::UnreachableOutcome => "The script reaches the expected outcome.",
@@ -125,14 +125,14 @@ impl Finding {
     }
 
     /// The finding with its place in the scenario's file.
-    pub fn within(self, file: &Located) -> Reported {
-        Reported { problem: file.problem(&self.at, self.message), rule: self.rule }
+    pub fn within(self, file: &LocatedValue) -> LocatedFinding {
+        LocatedFinding { problem: file.problem(&self.at, self.message), rule: self.rule }
     }
 }
 
 /// A finding with its file and line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Reported {
+pub struct LocatedFinding {
     pub problem: Problem,
     pub rule: Rule,
 }

@@ -4,9 +4,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::api::RunSummary;
+use crate::spending::Spending;
 
-/// The name by which the program's own model goes: it costs nothing.
-const SCRIPTED: &str = "scripted";
 /// Two-sided 95 % of the normal distribution.
 const Z: f64 = 1.96;
 
@@ -45,11 +44,8 @@ impl Forecast {
         }
         let (played, planned) = (run.finished as f64, run.planned as f64);
         let share = run.accepted as f64 / played;
-        let models = run.usage.iter().filter(|usage| usage.model != SCRIPTED);
-        let (tokens, cost) = models.fold((0, 0.0), |(tokens, cost), usage| {
-            (tokens + usage.prompt_tokens + usage.completion_tokens, cost + usage.cost)
-        });
-        let (tokens, cost) = (tokens as f64 / played, cost / played);
+        let Spending { tokens, cost } = Spending::of(run);
+        let (tokens, cost) = (tokens / played, cost / played);
         let each_row = |each: f64| (share > 0.0).then(|| each / share);
         let (low, high) = wilson(run.accepted, run.finished);
         Some(Self {
@@ -95,7 +91,7 @@ mod tests {
         let run: RunSummary = serde_json::from_value(json!({
             "id": "r", "playbook": "p", "seed": 1, "created_at": "2026-05-04T10:00:00Z", "planned": 1000,
             "finished": 8, "accepted": 6, "failures": {"agent": 2}, "state": "paused", "priority": 0,
-            "usage": [usage("a", 8_000, 0.5), usage("b", 800, 0.3), usage(SCRIPTED, 900_000, 0.0)],
+            "usage": [usage("a", 8_000, 0.5), usage("b", 800, 0.3), usage("scripted", 900_000, 0.0)],
         }))
         .expect("a run");
         let forecast = Forecast::of(&run, 16.0).expect("some were played");

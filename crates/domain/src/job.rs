@@ -20,6 +20,10 @@ pub enum JobKind {
     Validation,
     /// What the endpoints of a model can do.
     Probe,
+    /// The rows of a dataset.
+    Dataset,
+    /// The files of a search index.
+    Index,
 }
 
 /// The state of a job.

@@ -132,7 +132,7 @@ mod tests {
         Judge { name: "default".into(), description: String::new(), prompt: "p".into(), accept_from: 7, criteria }
     }
 
-    fn told(problems: Vec<Finding>) -> String {
+    fn messages(problems: Vec<Finding>) -> String {
         problems.into_iter().map(|(at, message)| format!("{at}: {message}\n")).collect()
     }
 
@@ -158,7 +158,7 @@ mod tests {
             add: vec![thin],
             weights: [("goal".to_owned(), -1.0), ("speed".to_owned(), 1.0)].into(),
         };
-        assert_snapshot!(told(judge().adjusted(&by).expect_err("it does not fit")), @"
+        assert_snapshot!(messages(judge().adjusted(&by).expect_err("it does not fit")), @"
         /add/0/weight: a weight is above 0; to drop a criterion, remove it
         /add/0/anchors: expected an anchor for each of 0, 3, 6, 9 and 10, and no other
         /remove/0: the judge `default` has no criterion `tnoe` (did you mean `tone`?)
@@ -167,8 +167,8 @@ mod tests {
         /add/0/name: there is already a criterion `goal`
         ");
         let none = Adjustments { remove: vec!["goal".into(), "tone".into()], ..Adjustments::default() };
-        assert_snapshot!(told(judge().adjusted(&none).expect_err("nothing is left")), @"/remove: no criterion is left");
+        assert_snapshot!(messages(judge().adjusted(&none).expect_err("nothing is left")), @"/remove: no criterion is left");
         let twice = Judge { criteria: vec![criterion("goal"), criterion("goal")], ..judge() };
-        assert_snapshot!(told(twice.problems()), @"/criteria/1/name: there is already a criterion `goal`");
+        assert_snapshot!(messages(twice.problems()), @"/criteria/1/name: there is already a criterion `goal`");
     }
 }

@@ -12,7 +12,9 @@ pub mod calibration;
 pub mod chat;
 pub mod corpus;
 pub mod correction;
+pub mod dataset;
 pub mod document;
+pub mod encoder;
 #[cfg(test)]
 mod enum_names;
 pub mod event;
@@ -44,13 +46,17 @@ pub mod row;
 pub mod scenario;
 pub mod seed;
 pub mod similarity;
+pub mod spending;
+pub mod storage;
 pub mod sub_agent;
 pub mod task;
 pub mod text;
+pub mod timing;
 pub mod transcript;
 pub mod untrusted;
 pub mod validate;
 pub mod verdict;
+pub mod workflow;
 
 pub use document::parse;
 pub use event::{Event, EventKind};

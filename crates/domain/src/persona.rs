@@ -31,7 +31,7 @@ pub enum Complexity {
 pub type ComplexityMix = BTreeMap<Complexity, f64>;
 
 /// personas/model.yaml: what all profiles share.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PersonaModel {
     /// Standard deviation of the behavioural traits around a profile's base.
@@ -99,13 +99,13 @@ pub struct Tier {
     pub weight: f64,
     /// Personas that speak like this more or less often than others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub favoured: Vec<Favoured>,
+    pub favoured: Vec<ComplexityFactor>,
 }
 
 /// Multiplies the weight of a complexity for a persona that crosses all these thresholds.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Favoured {
+pub struct ComplexityFactor {
     /// Trait or emotion -> lower bound.
     #[serde(default)]
     pub above: BTreeMap<String, f64>,

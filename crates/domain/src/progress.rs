@@ -5,9 +5,10 @@ use utoipa::ToSchema;
 
 /// A step of a job and its progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Doing {
+pub struct JobProgress {
     /// Of a corpus: `filter`, `read`, `select` or `keep`. Of an export: `write` or `pack`. Of a judging: `judge`. Of a
-    /// validation: `prove` or `compare`. Of a probe: `ask`.
+    /// validation: `prove` or `compare`. Of a probe: `ask`. Of a dataset: `prepare` or `read`. Of an index: `read`, `merge` or
+    /// `keep`.
     pub step: String,
     pub done: i64,
     /// Absent if it is not known how much there is to do.
@@ -15,7 +16,7 @@ pub struct Doing {
     pub total: Option<i64>,
 }
 
-impl Doing {
+impl JobProgress {
     pub fn new(step: &str, done: usize, total: Option<usize>) -> Self {
         let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
         Self { step: step.to_owned(), done: number(done), total: total.map(number) }
@@ -55,7 +56,7 @@ mod tests {
     use strum::VariantArray;
 
     use super::*;
-    use crate::api::{CorpusState, ExportState};
+    use crate::api::BuildState;
 
     #[test]
     fn what_may_be_done_hangs_on_the_stage() {
@@ -68,9 +69,8 @@ mod tests {
     }
 
     #[test]
-    fn corpora_and_exports_go_through_the_same_stages() {
+    fn what_is_built_goes_through_the_stages() {
         let stages = [Stage::Building, Stage::Ready, Stage::Unfinished, Stage::Unfinished];
-        assert_eq!(CorpusState::VARIANTS.iter().map(|state| state.stage()).collect::<Vec<_>>(), stages);
-        assert_eq!(ExportState::VARIANTS.iter().map(|state| state.stage()).collect::<Vec<_>>(), stages);
+        assert_eq!(BuildState::VARIANTS.iter().map(|state| state.stage()).collect::<Vec<_>>(), stages);
     }
 }

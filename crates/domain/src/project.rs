@@ -16,6 +16,7 @@ pub enum Kind {
     Scenario,
     Persona,
     Judge,
+    Workflow,
 }
 
 impl Kind {
@@ -26,6 +27,7 @@ impl Kind {
             Self::Scenario => "scenarios",
             Self::Persona => "personas",
             Self::Judge => "judges",
+            Self::Workflow => "workflows",
         }
     }
 
@@ -80,6 +82,7 @@ impl DocumentId {
             (Kind::Scenario, None) => format!("scenarios/{name}.yaml"),
             (Kind::Playbook, _) => format!("playbooks/{name}/playbook.yaml"),
             (Kind::Judge, _) => format!("judges/{name}/judge.yaml"),
+            (Kind::Workflow, _) => format!("workflows/{name}/workflow.yaml"),
         }
     }
 
@@ -87,14 +90,15 @@ impl DocumentId {
     ///
     /// # Errors
     /// The path leads elsewhere.
-    pub fn of(path: &str) -> Result<Self, Misplaced> {
-        let parts = parts(path).map_err(Misplaced::Refused)?;
-        let refused = |message: &str| Err(Misplaced::Refused(message.to_owned()));
-        let named = |kind, name: &str| Self::new(kind, name).map_err(Misplaced::Refused);
+    pub fn of(path: &str) -> Result<Self, PathError> {
+        let parts = parts(path).map_err(PathError::Refused)?;
+        let refused = |message: &str| Err(PathError::Refused(message.to_owned()));
+        let named = |kind, name: &str| Self::new(kind, name).map_err(PathError::Refused);
         let stem = |file: &'_ str| file.strip_suffix(".yaml").map(str::to_owned);
         match parts.as_slice() {
             ["playbooks", name, _, ..] => named(Kind::Playbook, name),
             ["judges", name, _, ..] => named(Kind::Judge, name),
+            ["workflows", name, _, ..] => named(Kind::Workflow, name),
             ["scenarios", .., file] => match stem(file) {
                 Some(name) => named(Kind::Scenario, &name),
                 None => refused("is not a scenario: expected a file `NAME.yaml`"),
@@ -106,14 +110,14 @@ impl DocumentId {
                 None => refused("is not a persona profile: expected a file `NAME.yaml`"),
             },
             ["personas", "profiles", ..] => refused("persona profiles are not kept in subfolders"),
-            _ => Err(Misplaced::Elsewhere),
+            _ => Err(PathError::Elsewhere),
         }
     }
 }
 
 /// Why a path belongs to no document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Misplaced {
+pub enum PathError {
     /// It stands beside the documents, as `README.md` does.
     Elsewhere,
     /// No file may have it.
@@ -158,19 +162,19 @@ fn wrong(part: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn told(paths: &[&str]) -> String {
+    fn describe_paths(paths: &[&str]) -> String {
         let one = |path: &&str| match DocumentId::of(path) {
-            Err(Misplaced::Refused(why)) if path.len() > LONGEST_PATH => format!("{why}\n"),
+            Err(PathError::Refused(why)) if path.len() > LONGEST_PATH => format!("{why}\n"),
             Ok(id) => format!("{path:?}: {id}\n"),
-            Err(Misplaced::Elsewhere) => format!("{path:?}: elsewhere\n"),
-            Err(Misplaced::Refused(why)) => format!("{path:?}: {why}\n"),
+            Err(PathError::Elsewhere) => format!("{path:?}: elsewhere\n"),
+            Err(PathError::Refused(why)) => format!("{path:?}: {why}\n"),
         };
         paths.iter().map(one).collect()
     }
 
     #[test]
     fn files_belong_to_documents() {
-        insta::assert_snapshot!(told(&[
+        insta::assert_snapshot!(describe_paths(&[
             "playbooks/bank/playbook.yaml",
             "playbooks/bank/templates/Open Ticket.md.j2",
             "scenarios/bank/lost_card.yaml",
@@ -202,7 +206,7 @@ mod tests {
     #[test]
     fn paths_that_lead_elsewhere_are_refused() {
         let long = format!("playbooks/bank/{}", "x".repeat(300));
-        insta::assert_snapshot!(told(&[
+        insta::assert_snapshot!(describe_paths(&[
             "/etc/passwd",
             "../playbooks/bank/playbook.yaml",
             "playbooks/bank/../../x",

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::LazyLock;
 
+use parking_lot::RwLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::ToSchema;
@@ -86,10 +87,10 @@ static NAMES: LazyLock<RwLock<Names>> = LazyLock::new(|| {
 impl RoleId {
     /// The role with this name. Beyond 4,096 names of a process, all others are one role called `other`.
     pub fn named(name: &str) -> Self {
-        if let Some(id) = NAMES.read().unwrap_or_else(PoisonError::into_inner).ids.get(name) {
+        if let Some(id) = NAMES.read().ids.get(name) {
             return *id;
         }
-        let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
+        let mut names = NAMES.write();
         if let Some(id) = names.ids.get(name) {
             return *id;
         }
@@ -103,7 +104,7 @@ impl RoleId {
     }
 
     pub fn as_str(self) -> &'static str {
-        NAMES.read().unwrap_or_else(PoisonError::into_inner).all[self.index()]
+        NAMES.read().all[self.index()]
     }
 
     /// Its place among the roles of this process, from 0.

@@ -1,7 +1,7 @@
 //! The canonical export row: one conversation, one JSON object, one line.
 
+mod message_json;
 mod metadata;
-mod written;
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::message::Message;
-pub use metadata::{Branch, Judge, Metadata, Played, Scenario, Seed, Verifier, Versioned, Worlds};
+pub use metadata::{Branch, Judge, Metadata, PlayConditions, Scenario, Seed, Verifier, VersionedName, Worlds};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
@@ -87,7 +87,7 @@ impl Row {
     /// Never: nothing in a row lacks a JSON form.
     pub fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
         out.extend_from_slice(b"{\"messages\":");
-        written::messages(&self.messages, out)?;
+        message_json::messages(&self.messages, out)?;
         out.extend_from_slice(b",\"tools\":");
         out.extend_from_slice(self.tools.json.as_bytes());
         out.extend_from_slice(b",\"metadata\":");

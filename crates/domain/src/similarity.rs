@@ -6,10 +6,10 @@
 mod alphabet;
 mod blocks;
 mod counts;
-mod near;
+mod similar_pairs;
 mod subsequence;
 
-pub use near::{Near, NearDuplicates};
+pub use similar_pairs::{NearDuplicates, SimilarPair};
 
 use alphabet::Alphabet;
 use blocks::Blocks;

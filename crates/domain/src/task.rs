@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 use serde_json::Value;
 
 use crate::chat::{ChatReply, ChatRequest};
+use crate::encoder::EncoderRequest;
 use crate::message::ToolCall;
 use crate::outcome::Blame;
 use crate::role::RoleId;
@@ -21,12 +22,12 @@ pub struct RequestId(pub u64);
 
 /// What a task waits for: a model's reply, an outside agent's message, a worker's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request<To> {
+pub struct Request<Responder> {
     pub id: RequestId,
     /// Who answers, as usage and metrics name it.
     pub role: RoleId,
     /// Who answers, as the kind of task names it.
-    pub to: To,
+    pub to: Responder,
 }
 
 /// What became of a request.
@@ -40,6 +41,26 @@ pub enum Resolution {
     Lost { reason: String },
     /// Somebody outside of this process answered: an outside agent, a worker.
     Message(Value),
+}
+
+/// What a task wants to hear of a reply before it is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attention {
+    None,
+    Calls,
+    /// Also of replies to requests that are made before their turn.
+    Text,
+}
+
+/// What is heard of a reply before it is taken.
+#[derive(Debug, Clone, Copy)]
+pub enum Heard<'a> {
+    /// The first calls of a reply that still comes.
+    Calls(&'a [ToolCall]),
+    /// The beginning of the text of a reply that still comes.
+    Text(&'a str),
+    /// The whole reply to a request that was made before its turn.
+    Whole(&'a ChatReply),
 }
 
 /// What a task needs next.
@@ -57,9 +78,9 @@ pub trait Task {
     /// One step, as the journal keeps it.
     type Event;
     /// Who answers a request: a role of a conversation, a step of a workflow.
-    type To: Clone + Debug + PartialEq;
+    type Responder: Clone + Debug + PartialEq;
     /// An array where a task waits for one answer at a time, a list where it waits for many.
-    type Requests: AsRef<[Request<Self::To>]>;
+    type Requests: AsRef<[Request<Self::Responder>]>;
 
     fn next(&self) -> Next<Self::Requests>;
 
@@ -67,35 +88,46 @@ pub trait Task {
     fn act(&mut self) -> Option<Self::Event>;
 
     /// What a model is asked. `None` if the request cannot be put into words: then [`act`](Self::act) says what follows.
-    fn prompt(&self, request: &Request<Self::To>) -> Option<ChatRequest>;
+    fn prompt(&self, request: &Request<Self::Responder>) -> Option<ChatRequest>;
 
     /// Takes the answer to a request that [`next`](Self::next) named.
-    fn resolve(&mut self, request: &Request<Self::To>, resolution: Resolution) -> Option<Self::Event>;
+    fn resolve(&mut self, request: &Request<Self::Responder>, resolution: Resolution) -> Option<Self::Event>;
 
     /// Ends the task in whatever state it is, because it is not played any more: the events that lead there. None if it has
     /// ended.
     fn give_up(&mut self, blame: Blame, reason: &str) -> Vec<Self::Event>;
 
     /// What the task's own stand-in for a model answers: `scripted`, or a function of a workflow. It is pure.
-    fn stand_in(&self, request: &Request<Self::To>) -> Resolution;
+    fn stand_in(&self, request: &Request<Self::Responder>) -> Resolution;
 
     /// Requests that nothing in between can change, so that they may be asked before their turn.
-    fn prefetch(&self) -> Vec<(Request<Self::To>, ChatRequest)> {
+    fn prefetch(&self) -> Vec<(Request<Self::Responder>, ChatRequest)> {
         Vec::new()
+    }
+
+    /// What an embedding model or a reranker is asked, where that is no prompt.
+    fn encoder_request(&self, _request: &Request<Self::Responder>) -> Option<EncoderRequest> {
+        None
+    }
+
+    /// What an index, or somebody outside, is asked, where that is no prompt.
+    fn message(&self, _request: &Request<Self::Responder>) -> Option<Value> {
+        None
     }
 
     /// Whether [`prefetch_after`](Self::prefetch_after) may have something to say of the reply to this request. Nobody
     /// listens to the others.
-    fn listens_to(&self, _request: &Request<Self::To>) -> bool {
-        false
+    fn listens_to(&self, _request: &Request<Self::Responder>) -> Attention {
+        Attention::None
     }
 
-    /// Requests that follow if the reply to `request`, which still comes, begins with these calls.
+    /// Requests that follow from what is heard of the reply to `request` before its turn. What is heard changes nothing
+    /// that is kept.
     fn prefetch_after(
-        &self,
-        _request: &Request<Self::To>,
-        _calls: &[ToolCall],
-    ) -> Vec<(Request<Self::To>, ChatRequest)> {
+        &mut self,
+        _request: &Request<Self::Responder>,
+        _heard: Heard<'_>,
+    ) -> Vec<(Request<Self::Responder>, ChatRequest)> {
         Vec::new()
     }
 
@@ -105,7 +137,7 @@ pub trait Task {
 
 /// Where [`advance`] stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Advanced<Requests> {
+pub enum AdvanceOutcome<Requests> {
     /// No answer is there yet.
     Waiting(Requests),
     Done,
@@ -117,25 +149,25 @@ pub enum Advanced<Requests> {
 /// each event that follows.
 pub fn advance<T: Task>(
     task: &mut T,
-    mut at_once: impl FnMut(&T, &Request<T::To>) -> Option<Resolution>,
+    mut at_once: impl FnMut(&T, &Request<T::Responder>) -> Option<Resolution>,
     mut journal: impl FnMut(&T, T::Event) -> ControlFlow<()>,
-) -> Advanced<T::Requests> {
+) -> AdvanceOutcome<T::Requests> {
     loop {
         let event = match task.next() {
-            Next::Done => return Advanced::Done,
+            Next::Done => return AdvanceOutcome::Done,
             Next::Act => task.act(),
             Next::Wait(requests) => {
                 let mut answers = requests.as_ref().iter();
                 match answers.find_map(|request| Some((request, at_once(task, request)?))) {
                     Some((request, resolution)) => task.resolve(request, resolution),
-                    None => return Advanced::Waiting(requests),
+                    None => return AdvanceOutcome::Waiting(requests),
                 }
             }
         };
         if let Some(event) = event
             && journal(task, event).is_break()
         {
-            return Advanced::Interrupted;
+            return AdvanceOutcome::Interrupted;
         }
     }
 }

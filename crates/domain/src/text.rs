@@ -31,7 +31,8 @@ fn invisible(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-fn cut(text: &str, longest: usize) -> String {
+/// At most so many letters, with dots in place of the rest.
+pub fn cut(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         None => text.to_owned(),
         Some(_) => text.chars().take(longest - 3).collect::<String>().trim_end().to_owned() + "...",

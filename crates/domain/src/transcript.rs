@@ -41,7 +41,7 @@ pub struct Transcript {
     /// How often the user spoke, its calls not counted.
     pub user_turns: u32,
     pub refusals: Vec<Refusal>,
-    pub end: Option<End>,
+    pub end: Option<EndEvent>,
     pub verification: Option<Verification>,
     /// One of each judge.
     pub verdicts: Vec<Verdict>,
@@ -58,9 +58,9 @@ pub struct Start {
     pub world_hash: String,
 }
 
-/// How the talking ended, and the event that says so.
+/// The ending of the conversation, and its event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct End {
+pub struct EndEvent {
     pub seq: u32,
     pub ending: Ending,
 }
@@ -222,7 +222,7 @@ impl Transcript {
             EventKind::Refused { role, reply, reason, .. } => {
                 self.refusals.push(Refusal { seq, path: ancestry, role, reply, reason });
             }
-            EventKind::Ended { ending } => self.ended(End { seq, ending }),
+            EventKind::Ended { ending } => self.ended(EndEvent { seq, ending }),
             EventKind::Verified { verification } => self.verification = Some(verification),
             EventKind::Judged { verdict, .. } => self.verdicts.push(verdict),
             EventKind::Finished { outcome } => self.outcome = Some(outcome),
@@ -266,7 +266,7 @@ impl Transcript {
         (frame.caller.clone(), turn, made.map(|call| call.function.arguments).unwrap_or_default())
     }
 
-    fn ended(&mut self, end: End) {
+    fn ended(&mut self, end: EndEvent) {
         self.interrupted.extend(self.agents.drain(1..));
         self.agents.iter_mut().chain([&mut self.user]).for_each(|frame| frame.pending.clear());
         self.end = Some(end);

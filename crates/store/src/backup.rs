@@ -17,6 +17,16 @@ pub struct ExportFile {
     pub hash: String,
 }
 
+/// An object that a row of the database names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedObject {
+    /// Such as "dataset questions@1 of the project default".
+    pub owner: String,
+    /// Its path in the object storage.
+    pub path: String,
+    pub bytes: i64,
+}
+
 /// A transaction that sees the database as it is now, and the name by which `pg_dump` sees the same.
 pub async fn snapshot(db: &mut PgConnection) -> Result<(Transaction<'_, Postgres>, String)> {
     let mut tx = sqlx::Connection::begin_with(db, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
@@ -33,6 +43,26 @@ pub async fn export_files(db: &mut PgConnection) -> Result<Vec<ExportFile>> {
     Ok(files.fetch_all(db).await?)
 }
 
+/// The objects of datasets, indexes and uploads, by path.
+pub async fn objects(db: &mut PgConnection) -> Result<Vec<NamedObject>> {
+    let objects = sqlx::query_as!(
+        NamedObject,
+        r#"SELECT format('dataset %s@%s of the project %s', datasets.name, version, projects.name) AS "owner!",
+                  part ->> 'object' AS "path!", (part ->> 'bytes')::bigint AS "bytes!"
+           FROM datasets JOIN projects ON projects.id = project_id CROSS JOIN json_array_elements(parts) AS part
+           UNION ALL
+           SELECT format('index %s of the project %s', indexes.name, projects.name),
+                  file ->> 'object', (file ->> 'bytes')::bigint
+           FROM indexes JOIN projects ON projects.id = project_id CROSS JOIN json_array_elements(files) AS file
+           UNION ALL
+           SELECT format('upload of %s to the project %s', file_name, projects.name), object, pieces.bytes
+           FROM dataset_upload_pieces AS pieces JOIN dataset_uploads AS uploads ON uploads.id = upload_id
+           JOIN projects ON projects.id = project_id
+           ORDER BY 2"#
+    );
+    Ok(objects.fetch_all(db).await?)
+}
+
 /// Rows of the tables that hold people's work.
 pub async fn counts(db: &mut PgConnection) -> Result<BTreeMap<String, i64>> {
     let rows = sqlx::query!(
@@ -44,6 +74,8 @@ pub async fn counts(db: &mut PgConnection) -> Result<BTreeMap<String, i64>> {
            UNION ALL SELECT 'verdicts', count(*) FROM verdicts
            UNION ALL SELECT 'corpora', count(*) FROM corpora
            UNION ALL SELECT 'exports', count(*) FROM exports
+           UNION ALL SELECT 'datasets', count(*) FROM datasets
+           UNION ALL SELECT 'indexes', count(*) FROM indexes
            UNION ALL SELECT 'users', count(*) FROM users
            UNION ALL SELECT 'audit_log', count(*) FROM audit_log"#
     );

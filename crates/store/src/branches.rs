@@ -5,14 +5,14 @@ use domain::api::BranchSummary;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::conversations::Planned;
+use super::conversations::PlannedConversation;
 use super::{Result, runs};
 
 /// A conversation that begins with what was said in another one.
-pub struct Begun<'a> {
+pub struct BranchStart<'a> {
     /// A run without rows, of one conversation.
     pub run: Uuid,
-    pub planned: &'a Planned,
+    pub planned: &'a PlannedConversation,
     pub world: &'a str,
     pub from: Uuid,
     /// The first event of it that is not shared.
@@ -22,8 +22,8 @@ pub struct Begun<'a> {
 }
 
 /// Its run has then begun, and whoever plays next plays it on.
-pub async fn insert(db: &mut PgConnection, new: &Begun<'_>, now: DateTime<Utc>) -> Result<()> {
-    let Planned { id, position, scenario, repeat, persona, complexity, attempt } = new.planned;
+pub async fn insert(db: &mut PgConnection, new: &BranchStart<'_>, now: DateTime<Utc>) -> Result<()> {
+    let PlannedConversation { id, position, scenario, repeat, persona, complexity, attempt } = new.planned;
     sqlx::query!(
         "INSERT INTO tasks (id, run_id, position, scenario, repeat, persona, complexity, world, attempt)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -91,7 +91,7 @@ pub async fn of(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<BranchS
 }
 
 /// A conversation that shares its beginning with one of another run.
-pub struct Kin {
+pub struct RelatedConversation {
     pub conversation: Uuid,
     pub run: Uuid,
     /// Its run's own.
@@ -99,9 +99,9 @@ pub struct Kin {
 }
 
 /// The branches of a run's conversations, and what its own conversation is a branch of: of them what has ended and counts.
-pub async fn kin(db: &mut PgConnection, run: Uuid) -> Result<Vec<Kin>> {
+pub async fn kin(db: &mut PgConnection, run: Uuid) -> Result<Vec<RelatedConversation>> {
     let rows = sqlx::query_as!(
-        Kin,
+        RelatedConversation,
         r#"WITH kin AS (
                SELECT (spec -> 'branch_of' ->> 'conversation')::uuid AS id FROM runs WHERE id = $1
                UNION

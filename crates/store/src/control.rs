@@ -2,6 +2,7 @@
 //! told at once ([`CHANNEL`]), and asks now and then in any case.
 
 use domain::budget::Budget;
+use domain::storage::NoRoom;
 use sqlx::types::Json;
 use sqlx::{Connection, PgConnection, Postgres, Transaction};
 use uuid::Uuid;
@@ -11,9 +12,9 @@ use super::Result;
 /// Where players hear that there is something to do.
 pub const CHANNEL: &str = "groundstate_runs";
 
-/// Why a run cannot be changed so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+/// Why a run cannot be changed in this way.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ControlError {
     #[error("there is no such run")]
     Missing,
     #[error("all conversations that its budget allows have been played; raise that cap first")]
@@ -21,14 +22,17 @@ pub enum Refused {
     /// Another cap than that on conversations.
     #[error("{0}; raise that cap first")]
     Capped(&'static str),
+    /// The project of the run has no room for more.
+    #[error(transparent)]
+    NoRoom(#[from] NoRoom),
     #[error("the run has ended")]
     Ended,
     #[error("the run was cancelled, which is for good; start another one")]
     Cancelled,
 }
 
-/// Tells players, when the transaction commits.
-pub async fn tell(db: &mut PgConnection, run: Uuid) -> Result<()> {
+/// Notifies players when the transaction commits.
+pub async fn notify_players(db: &mut PgConnection, run: Uuid) -> Result<()> {
     sqlx::query!("SELECT pg_notify($1, $2)", CHANNEL, run.to_string()).execute(db).await?;
     Ok(())
 }
@@ -43,7 +47,7 @@ pub async fn pause(db: &mut PgConnection, run: Uuid, because: Option<&str>) -> R
     )
     .execute(&mut *tx)
     .await?;
-    told(tx, run).await
+    commit_and_notify(tx, run).await
 }
 
 /// Goes on with a run that was paused.
@@ -52,7 +56,7 @@ pub async fn resume(db: &mut PgConnection, run: Uuid) -> Result<()> {
     sqlx::query!("UPDATE runs SET state = 'running', paused_because = NULL WHERE id = $1", run)
         .execute(&mut *tx)
         .await?;
-    told(tx, run).await
+    commit_and_notify(tx, run).await
 }
 
 /// Ends a run for good. What was played stays; what was not is never played, and nobody outside is asked for it any more.
@@ -69,13 +73,13 @@ pub async fn cancel(db: &mut PgConnection, run: Uuid) -> Result<()> {
     )
     .execute(&mut *tx)
     .await?;
-    told(tx, run).await
+    commit_and_notify(tx, run).await
 }
 
 pub async fn set_priority(db: &mut PgConnection, run: Uuid, priority: i32) -> Result<()> {
     let mut tx = change(db, run, Change::Unfinished).await?;
     sqlx::query!("UPDATE runs SET priority = $2 WHERE id = $1", run, priority).execute(&mut *tx).await?;
-    told(tx, run).await
+    commit_and_notify(tx, run).await
 }
 
 /// Other caps, also of a run that has ended: it may be judged again. A run that was paused at one of the old ones is resumed
@@ -83,7 +87,7 @@ pub async fn set_priority(db: &mut PgConnection, run: Uuid, priority: i32) -> Re
 pub async fn set_budget(db: &mut PgConnection, run: Uuid, budget: &Budget) -> Result<()> {
     let mut tx = change(db, run, Change::Any).await?;
     sqlx::query!("UPDATE runs SET budget = $2 WHERE id = $1", run, Json(budget) as _).execute(&mut *tx).await?;
-    told(tx, run).await
+    commit_and_notify(tx, run).await
 }
 
 /// Plays again what somebody else than the agent spoiled, and says how many: each gets another attempt, and the spoiled
@@ -151,7 +155,7 @@ pub async fn retry_failed(db: &mut PgConnection, run: Uuid) -> Result<i64> {
         .execute(&mut *tx)
         .await?;
     }
-    told(tx, run).await?;
+    commit_and_notify(tx, run).await?;
     Ok(i64::try_from(spoiled.len()).unwrap_or(i64::MAX))
 }
 
@@ -168,16 +172,16 @@ async fn change(db: &mut PgConnection, run: Uuid, which: Change) -> Result<Trans
     let mut tx = db.begin().await?;
     let row = sqlx::query!("SELECT state, finished_at FROM runs WHERE id = $1 FOR NO KEY UPDATE", run);
     match row.fetch_optional(&mut *tx).await? {
-        None => Err(Refused::Missing.into()),
-        Some(row) if which != Change::Any && row.state == "cancelled" => Err(Refused::Cancelled.into()),
-        Some(row) if which == Change::Unfinished && row.finished_at.is_some() => Err(Refused::Ended.into()),
+        None => Err(ControlError::Missing.into()),
+        Some(row) if which != Change::Any && row.state == "cancelled" => Err(ControlError::Cancelled.into()),
+        Some(row) if which == Change::Unfinished && row.finished_at.is_some() => Err(ControlError::Ended.into()),
         Some(_) => Ok(tx),
     }
 }
 
-/// Ends a change, and tells players of it.
-async fn told(mut tx: Transaction<'_, Postgres>, run: Uuid) -> Result<()> {
-    tell(&mut tx, run).await?;
+/// Commits a change, and notifies players of it.
+async fn commit_and_notify(mut tx: Transaction<'_, Postgres>, run: Uuid) -> Result<()> {
+    notify_players(&mut tx, run).await?;
     tx.commit().await?;
     Ok(())
 }

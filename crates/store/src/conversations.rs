@@ -13,7 +13,7 @@ use super::{BadRow, Result};
 
 /// A conversation as it is planned.
 #[derive(Debug, Clone)]
-pub struct Planned {
+pub struct PlannedConversation {
     pub id: Uuid,
     pub position: i32,
     pub scenario: String,
@@ -24,14 +24,14 @@ pub struct Planned {
     pub attempt: i32,
 }
 
-impl From<Planned> for PlannedTask {
-    fn from(planned: Planned) -> Self {
-        let Planned { id, position, scenario, repeat, persona, complexity, attempt } = planned;
+impl From<PlannedConversation> for PlannedTask {
+    fn from(planned: PlannedConversation) -> Self {
+        let PlannedConversation { id, position, scenario, repeat, persona, complexity, attempt } = planned;
         Self { id, position, attempt, conversation: Some(ConversationPlan { scenario, repeat, persona, complexity }) }
     }
 }
 
-impl Planned {
+impl PlannedConversation {
     /// `None` if the task is no conversation.
     pub fn of_task(task: &PlannedTask) -> Option<Self> {
         let ConversationPlan { scenario, repeat, persona, complexity } = task.conversation.clone()?;
@@ -48,9 +48,9 @@ impl Planned {
 }
 
 /// What has ended, in order: of each position the last attempt.
-pub async fn finished(db: &mut PgConnection, run: Uuid) -> Result<Vec<Planned>> {
+pub async fn finished(db: &mut PgConnection, run: Uuid) -> Result<Vec<PlannedConversation>> {
     let ended = sqlx::query_as!(
-        Planned,
+        PlannedConversation,
         r#"SELECT id, position, scenario AS "scenario!", repeat AS "repeat!", persona AS "persona!",
                   complexity AS "complexity!", attempt FROM tasks
          WHERE run_id = $1 AND kind = 'conversation' AND outcome IS NOT NULL AND NOT superseded ORDER BY position"#,
@@ -60,9 +60,9 @@ pub async fn finished(db: &mut PgConnection, run: Uuid) -> Result<Vec<Planned>> 
 }
 
 /// What came to an end that a judge can look at, in order: of each position the last attempt.
-pub async fn ended(db: &mut PgConnection, run: Uuid) -> Result<Vec<Planned>> {
+pub async fn ended(db: &mut PgConnection, run: Uuid) -> Result<Vec<PlannedConversation>> {
     let ended = sqlx::query_as!(
-        Planned,
+        PlannedConversation,
         r#"SELECT id, position, scenario AS "scenario!", repeat AS "repeat!", persona AS "persona!",
                   complexity AS "complexity!", attempt FROM tasks
          WHERE run_id = $1 AND kind = 'conversation' AND outcome IS NOT NULL AND NOT superseded
@@ -74,7 +74,7 @@ pub async fn ended(db: &mut PgConnection, run: Uuid) -> Result<Vec<Planned>> {
 }
 
 /// How one conversation was planned, and its run.
-pub async fn planned(db: &mut PgConnection, id: Uuid) -> Result<Option<(Uuid, Planned)>> {
+pub async fn planned(db: &mut PgConnection, id: Uuid) -> Result<Option<(Uuid, PlannedConversation)>> {
     let row = sqlx::query!(
         r#"SELECT run_id, id, position, scenario AS "scenario!", repeat AS "repeat!", persona AS "persona!",
                   complexity AS "complexity!", attempt
@@ -84,7 +84,7 @@ pub async fn planned(db: &mut PgConnection, id: Uuid) -> Result<Option<(Uuid, Pl
     Ok(row.fetch_optional(db).await?.map(|row| {
         let (position, scenario, repeat, attempt) = (row.position, row.scenario, row.repeat, row.attempt);
         let (persona, complexity) = (row.persona, row.complexity);
-        (row.run_id, Planned { id: row.id, position, scenario, repeat, persona, complexity, attempt })
+        (row.run_id, PlannedConversation { id: row.id, position, scenario, repeat, persona, complexity, attempt })
     }))
 }
 

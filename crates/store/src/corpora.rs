@@ -4,22 +4,22 @@ mod conversations;
 mod manifest;
 
 use chrono::{DateTime, Utc};
-use domain::api::{CorpusDetail, CorpusState, CorpusSummary};
+use domain::api::{BuildState, CorpusDetail, CorpusSummary};
 use domain::corpus::{Report, Spec};
 use domain::job::JobKind;
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use serde_json::json;
 use sqlx::PgConnection;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-pub use conversations::{Found, Long, Looked, conversations, ended, events, runs};
+pub use conversations::{EndedConversation, LongColumns, SourceRun, conversations, ended, events, runs};
 pub use manifest::{Part, dropped, kept, manifest, neighbours};
 
 use super::copy::Rows;
 use super::{Result, StoreError, jobs};
 
-pub struct New<'a> {
+pub struct NewCorpusRow<'a> {
     pub id: Uuid,
     /// Id of the job that builds it.
     pub job: Uuid,
@@ -31,7 +31,7 @@ pub struct New<'a> {
 }
 
 /// False if the project has a corpus of this name.
-pub async fn insert(db: &mut PgConnection, new: &New<'_>) -> Result<bool> {
+pub async fn insert(db: &mut PgConnection, new: &NewCorpusRow<'_>) -> Result<bool> {
     let done = sqlx::query!(
         "INSERT INTO corpora (id, project_id, name, spec, created_by, created_at)
          VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (project_id, name) DO NOTHING",
@@ -49,8 +49,8 @@ pub async fn insert(db: &mut PgConnection, new: &New<'_>) -> Result<bool> {
     Ok(true)
 }
 
-fn job(id: Uuid, project: Uuid, corpus: Uuid, created_by: &str, created_at: DateTime<Utc>) -> jobs::New<'_> {
-    jobs::New {
+fn job(id: Uuid, project: Uuid, corpus: Uuid, created_by: &str, created_at: DateTime<Utc>) -> jobs::JobOrder<'_> {
+    jobs::JobOrder {
         id,
         project: Some(project),
         kind: JobKind::Corpus,
@@ -119,15 +119,15 @@ struct Row {
 
 impl Row {
     fn detail(self) -> Result<CorpusDetail> {
-        let state = CorpusState::of_job(jobs::state(self.job, &self.state)?);
-        let doing = self.phase.filter(|_| state == CorpusState::Building);
+        let state = BuildState::of_job(jobs::state(self.job, &self.state)?);
+        let doing = self.phase.filter(|_| state == BuildState::Building);
         let split = self.report.as_ref().map(|report| &report.split);
         let summary = CorpusSummary {
             id: self.id.to_string(),
             name: self.name,
             state,
             reason: self.reason,
-            doing: doing.map(|step| Doing { step, done: self.done, total: self.total }),
+            doing: doing.map(|step| JobProgress { step, done: self.done, total: self.total }),
             train: split.map_or(0, |split| split.train.conversations),
             golden: split.map_or(0, |split| split.golden.conversations),
             manifest_hash: self.manifest_hash,
@@ -140,7 +140,7 @@ impl Row {
 }
 
 /// A conversation that the filter found, with its part or the reason why it was dropped.
-pub struct Fated<'a> {
+pub struct ManifestEntry<'a> {
     pub conversation: Uuid,
     pub run: Uuid,
     /// `None`: it was dropped.
@@ -158,7 +158,7 @@ const SENT: usize = 4096;
 pub async fn finish(
     db: &mut PgConnection,
     id: Uuid,
-    rows: &[Fated<'_>],
+    rows: &[ManifestEntry<'_>],
     report: &Report,
     manifest_hash: &str,
 ) -> Result<()> {
@@ -215,7 +215,7 @@ pub async fn build_again(
 
 /// Whether a corpus could be deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deleted {
+pub enum DeleteOutcome {
     Done,
     /// An export was made of it.
     Exported,
@@ -223,13 +223,13 @@ pub enum Deleted {
 }
 
 /// With its jobs: whoever builds it stops.
-pub async fn delete(db: &mut PgConnection, id: Uuid) -> Result<Deleted> {
+pub async fn delete(db: &mut PgConnection, id: Uuid) -> Result<DeleteOutcome> {
     jobs::delete_subject(&mut *db, JobKind::Corpus, id).await?;
     match sqlx::query!("DELETE FROM corpora WHERE id = $1", id).execute(db).await {
-        Ok(done) if done.rows_affected() == 0 => Ok(Deleted::Missing),
-        Ok(_) => Ok(Deleted::Done),
+        Ok(done) if done.rows_affected() == 0 => Ok(DeleteOutcome::Missing),
+        Ok(_) => Ok(DeleteOutcome::Done),
         // Its own rows go with it; whatever else names it is an export.
-        Err(sqlx::Error::Database(error)) if error.is_foreign_key_violation() => Ok(Deleted::Exported),
+        Err(sqlx::Error::Database(error)) if error.is_foreign_key_violation() => Ok(DeleteOutcome::Exported),
         Err(error) => Err(StoreError::from(error)),
     }
 }

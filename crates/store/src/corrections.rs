@@ -36,8 +36,8 @@ pub async fn of(db: &mut PgConnection, conversations: &[Uuid]) -> Result<HashMap
     Ok(found)
 }
 
-/// What is to be the next version.
-pub struct New {
+/// The next version of a correction.
+pub struct CorrectionVersion {
     pub conversation: Uuid,
     pub seq: u32,
     /// `None`: the turn reads as it was played again.
@@ -48,7 +48,7 @@ pub struct New {
 }
 
 /// Appends a version and returns its number. Within a transaction: two that are made at once get one number each.
-pub async fn insert(tx: &mut PgConnection, new: &New) -> Result<u32> {
+pub async fn insert(tx: &mut PgConnection, new: &CorrectionVersion) -> Result<u32> {
     sqlx::query!("SELECT FROM tasks WHERE id = $1 FOR NO KEY UPDATE", new.conversation)
         .fetch_optional(&mut *tx)
         .await?;

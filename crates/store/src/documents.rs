@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use domain::api::documents::{About, Counts, Document, DocumentSummary, DocumentVersion, Found, listed};
+use domain::api::documents::{
+    Counts, Document, DocumentFinding, DocumentMetadata, DocumentSummary, DocumentVersion, listed,
+};
 use domain::project::{DocumentId, Kind};
 use sqlx::PgConnection;
 use sqlx::types::Json;
@@ -21,11 +23,11 @@ pub struct NewVersion<'a> {
     /// `None`: this version deletes the document.
     pub files: Option<&'a Texts>,
     pub hash: &'a str,
-    pub about: &'a About,
+    pub about: &'a DocumentMetadata,
     pub message: &'a str,
     pub author: &'a str,
     pub created_at: DateTime<Utc>,
-    pub findings: &'a [Found],
+    pub findings: &'a [DocumentFinding],
     pub promoted: bool,
 }
 
@@ -92,7 +94,7 @@ pub async fn promote(
     project: Uuid,
     id: &DocumentId,
     version: i32,
-    findings: &[Found],
+    findings: &[DocumentFinding],
 ) -> Result<()> {
     let counts = Counts::of(findings);
     sqlx::query!(
@@ -161,8 +163,8 @@ pub async fn get(
     version: Option<i32>,
 ) -> Result<Option<Document>> {
     let row = sqlx::query!(
-        r#"SELECT version, promoted, files AS "files: Json<Texts>", hash, about AS "about: Json<About>", message, author,
-                  created_at, findings AS "findings: Json<Vec<Found>>", critical, errors, warnings, infos
+        r#"SELECT version, promoted, files AS "files: Json<Texts>", hash, about AS "about: Json<DocumentMetadata>", message, author,
+                  created_at, findings AS "findings: Json<Vec<DocumentFinding>>", critical, errors, warnings, infos
            FROM document_versions
            WHERE project_id = $1 AND kind = $2 AND name = $3 AND ($4::integer IS NULL OR version = $4)
            ORDER BY version DESC LIMIT 1"#,
@@ -248,7 +250,7 @@ pub async fn list(
     limit: i64,
 ) -> Result<Vec<DocumentSummary>> {
     let rows = sqlx::query!(
-        r#"SELECT name AS "name!", version AS "version!", about AS "about!: Json<About>", message AS "message!",
+        r#"SELECT name AS "name!", version AS "version!", about AS "about!: Json<DocumentMetadata>", message AS "message!",
                   author AS "author!", created_at AS "created_at!", critical AS "critical!", errors AS "errors!",
                   warnings AS "warnings!", infos AS "infos!",
                   (SELECT max(version) FROM document_versions older
@@ -294,7 +296,7 @@ pub async fn naming(db: &mut PgConnection, project: Uuid, id: &DocumentId) -> Re
         Kind::Playbook => (Kind::Scenario, "playbook"),
         Kind::Persona => (Kind::Scenario, "personas"),
         Kind::Judge => (Kind::Playbook, "judge"),
-        Kind::Scenario => return Ok(Vec::new()),
+        Kind::Scenario | Kind::Workflow => return Ok(Vec::new()),
     };
     let names = sqlx::query_scalar!(
         r#"SELECT DISTINCT name AS "name!" FROM (
@@ -322,7 +324,8 @@ pub async fn runs_with(
            WHERE project_id = $1 AND CASE $2::text
                WHEN 'scenario' THEN spec->'scenarios' ? $3
                WHEN 'persona' THEN spec->'personas' ? $3 OR $3 = 'model'
-               WHEN 'playbook' THEN $3 = ANY (string_to_array(playbook, ', '))
+               WHEN 'playbook' THEN kind = 'conversations' AND $3 = ANY (string_to_array(playbook, ', '))
+               WHEN 'workflow' THEN kind = 'workflow' AND playbook = $3
                ELSE EXISTS (
                    SELECT FROM document_versions AS d
                    WHERE d.project_id = $1 AND d.kind = 'playbook' AND d.about->>'judge' = $3

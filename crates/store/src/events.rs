@@ -1,5 +1,6 @@
 //! Events: appended, never changed.
 
+use futures::TryStreamExt;
 use serde::de::DeserializeOwned;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -13,6 +14,17 @@ pub async fn of<E: DeserializeOwned>(db: &mut PgConnection, task: Uuid) -> Resul
             .fetch_all(db)
             .await?;
     rows.into_iter().map(|event| serde_json::from_str(&event).map_err(|e| bad(task, &e).into())).collect()
+}
+
+/// Hands over the events of a task in order, one at a time.
+pub async fn each<E: DeserializeOwned>(db: &mut PgConnection, task: Uuid, mut each: impl FnMut(E)) -> Result<()> {
+    let query =
+        sqlx::query_scalar!(r#"SELECT event::text AS "event!" FROM events WHERE task_id = $1 ORDER BY seq"#, task);
+    let mut rows = query.fetch(db);
+    while let Some(event) = rows.try_next().await? {
+        each(serde_json::from_str(&event).map_err(|error| bad(task, &error))?);
+    }
+    Ok(())
 }
 
 /// The events of a task after one, in order; all from the first one on after -1.

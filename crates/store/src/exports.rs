@@ -1,8 +1,8 @@
 //! Exports: asked for, built by a job, and then never changed.
 
 use chrono::{DateTime, Utc};
-use domain::api::{CorpusState, ExportState, ExportSummary};
-use domain::export::{ExportSpec, SourceSpec};
+use domain::api::{BuildState, ExportSummary};
+use domain::export::{ExportReport, ExportSpec, SourceSpec};
 use domain::job::JobKind;
 use serde_json::{Value, json};
 use sqlx::PgConnection;
@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use super::{BadRow, Result, jobs};
 
-/// An export that is asked for.
-pub struct New {
+/// An export that was ordered.
+pub struct NewExport {
     pub id: Uuid,
     /// Id of the job that builds it.
     pub job: Uuid,
@@ -31,7 +31,7 @@ pub struct Corpus {
     pub id: Uuid,
     pub project: Uuid,
     pub name: String,
-    pub state: CorpusState,
+    pub state: BuildState,
     pub spec: Value,
     /// Of what is ready.
     pub manifest_hash: Option<String>,
@@ -48,7 +48,7 @@ pub async fn corpus(db: &mut PgConnection, id: Uuid) -> Result<Option<Corpus>> {
         id,
         project: row.project_id,
         name: row.name,
-        state: CorpusState::of_job(jobs::state(row.job, &row.state)?),
+        state: BuildState::of_job(jobs::state(row.job, &row.state)?),
         spec: row.spec,
         manifest_hash: row.manifest_hash,
     }))
@@ -60,8 +60,8 @@ pub async fn corpus_named(db: &mut PgConnection, project: Uuid, name: &str) -> R
     Ok(id.fetch_optional(db).await?)
 }
 
-pub async fn insert(db: &mut PgConnection, new: &New) -> Result<()> {
-    let spec = serde_json::to_string(&new.spec).map_err(|e| bad(new.id, &e))?;
+pub async fn insert(db: &mut PgConnection, new: &NewExport) -> Result<()> {
+    let spec = serde_json::to_string(&new.spec).map_err(|e| bad(new.id, "spec", &e))?;
     let of_run = matches!(new.spec.source, SourceSpec::Run(_));
     sqlx::query!(
         "INSERT INTO exports (id, project_id, spec, run_id, corpus_id, file_name, created_by, created_at)
@@ -77,7 +77,7 @@ pub async fn insert(db: &mut PgConnection, new: &New) -> Result<()> {
     )
     .execute(&mut *db)
     .await?;
-    let job = jobs::New {
+    let job = jobs::JobOrder {
         id: new.job,
         project: Some(new.project),
         kind: JobKind::Export,
@@ -121,23 +121,23 @@ pub async fn list(db: &mut PgConnection, project: Uuid, after: Option<Uuid>, lim
     rows.fetch_all(db).await?.into_iter().map(Row::summary).collect()
 }
 
-/// What a built export came to.
-pub struct Finished {
+/// Size, hash and report of a built export.
+pub struct BuiltExport {
     pub bytes: i64,
     pub hash: String,
-    pub rows: i64,
-    pub report: Value,
+    pub report: ExportReport,
 }
 
 /// Keeps what was built: in the transaction that ends the job.
-pub async fn finish(db: &mut PgConnection, id: Uuid, finished: &Finished) -> Result<()> {
+pub async fn finish(db: &mut PgConnection, id: Uuid, finished: &BuiltExport) -> Result<()> {
+    let report = serde_json::to_string(&finished.report).map_err(|e| bad(id, "report", &e))?;
     sqlx::query!(
         "UPDATE exports SET bytes = $2, hash = $3, rows = $4, report = $5::text::json WHERE id = $1",
         id,
         finished.bytes,
         finished.hash,
-        finished.rows,
-        finished.report.to_string()
+        finished.report.rows,
+        report
     )
     .execute(db)
     .await?;
@@ -171,11 +171,11 @@ struct Row {
 
 impl Row {
     fn summary(self) -> Result<ExportSummary> {
-        let wrong = |e: serde_json::Error| bad(self.id, &e);
+        let wrong = |column| move |e: serde_json::Error| bad(self.id, column, &e);
         Ok(ExportSummary {
             id: self.id.to_string(),
-            spec: serde_json::from_str(&self.spec).map_err(wrong)?,
-            state: ExportState::of_job(jobs::state(self.job, &self.state)?),
+            spec: serde_json::from_str(&self.spec).map_err(wrong("spec"))?,
+            state: BuildState::of_job(jobs::state(self.job, &self.state)?),
             reason: self.reason,
             done: self.done,
             total: self.total,
@@ -183,7 +183,7 @@ impl Row {
             bytes: self.bytes,
             hash: self.hash,
             rows: self.rows,
-            report: self.report.map(|text| serde_json::from_str(&text)).transpose().map_err(wrong)?,
+            report: self.report.map(|text| serde_json::from_str(&text)).transpose().map_err(wrong("report"))?,
             created_by: self.created_by,
             created_at: self.created_at,
             finished_at: self.finished_at,
@@ -191,6 +191,6 @@ impl Row {
     }
 }
 
-fn bad(row: Uuid, reason: &impl ToString) -> BadRow {
-    BadRow { table: "exports", column: "spec", row: row.to_string(), reason: reason.to_string() }
+fn bad(row: Uuid, column: &'static str, reason: &impl ToString) -> BadRow {
+    BadRow { table: "exports", column, row: row.to_string(), reason: reason.to_string() }
 }

@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use super::Result;
 
-/// What is known of a key.
-pub enum Known {
+/// The state of a key.
+pub enum KeyState {
     /// Nothing: the request is to be done, and its answer kept.
     New,
     /// It was given with another request.
@@ -30,7 +30,7 @@ pub async fn claim(
     key: &str,
     request_hash: &[u8],
     now: DateTime<Utc>,
-) -> Result<Known> {
+) -> Result<KeyState> {
     sqlx::query!(
         "DELETE FROM idempotency_keys WHERE created_at < $1::timestamptz - interval '1 day'
             OR (status IS NULL AND created_at < $1::timestamptz - interval '1 hour')",
@@ -47,7 +47,7 @@ pub async fn claim(
         now
     );
     if new.execute(&mut *db).await?.rows_affected() == 1 {
-        return Ok(Known::New);
+        return Ok(KeyState::New);
     }
     let row = sqlx::query!(
         "SELECT request_hash, status, response FROM idempotency_keys WHERE user_id = $1 AND key = $2",
@@ -55,14 +55,14 @@ pub async fn claim(
         key
     );
     Ok(match row.fetch_optional(db).await? {
-        Some(row) if row.request_hash != request_hash => Known::Other,
+        Some(row) if row.request_hash != request_hash => KeyState::Other,
         Some(row) => match (row.status, row.response) {
-            (Some(status), Some(response)) => Known::Answered { status, response },
-            (Some(_), None) => Known::Unkept,
-            (None, _) => Known::Pending,
+            (Some(status), Some(response)) => KeyState::Answered { status, response },
+            (Some(_), None) => KeyState::Unkept,
+            (None, _) => KeyState::Pending,
         },
         // It failed just now, and may be tried again.
-        None => Known::Pending,
+        None => KeyState::Pending,
     })
 }
 

@@ -6,7 +6,7 @@
 use chrono::{DateTime, Utc};
 use domain::api::JobSummary;
 use domain::job::{JobKind, JobState};
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use serde_json::Value;
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
@@ -19,8 +19,8 @@ pub const CHANNEL: &str = "groundstate_jobs";
 /// After so many processes that died while they worked on a job nobody else tries.
 const MOST_DEATHS: i32 = 5;
 
-/// A job that is asked for.
-pub struct New<'a> {
+/// A job that was ordered.
+pub struct JobOrder<'a> {
     pub id: Uuid,
     pub project: Option<Uuid>,
     pub kind: JobKind,
@@ -48,13 +48,14 @@ pub struct Job {
 
 /// How a job comes to its end.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Ending<'a> {
-    Finished(&'a Value),
-    /// For a reason that people are told.
-    Failed(&'a str),
+pub struct Ending<'a> {
+    /// Why it failed, as people are told; `None`: it is finished.
+    pub failure: Option<&'a str>,
+    /// What came of it, in short.
+    pub report: Option<&'a Value>,
 }
 
-pub async fn insert(db: &mut PgConnection, new: &New<'_>) -> Result<()> {
+pub async fn insert(db: &mut PgConnection, new: &JobOrder<'_>) -> Result<()> {
     sqlx::query!(
         "INSERT INTO jobs (id, project_id, kind, subject, spec, total, run_id, created_by, created_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -161,7 +162,7 @@ impl Row {
             subject: self.subject.to_string(),
             state: state(self.id, &self.state)?,
             reason: self.reason,
-            doing: self.phase.map(|step| Doing { step, done: self.done, total: self.total }),
+            doing: self.phase.map(|step| JobProgress { step, done: self.done, total: self.total }),
             report: self.report,
             run: self.run_id.map(|run| run.to_string()),
             created_by: self.created_by,
@@ -238,14 +239,14 @@ pub fn is_given_up(error: &StoreError) -> bool {
 
 /// The jobs that the player holds. One that it does not know of was claimed by a statement whose answer was lost; one that
 /// is missing was cancelled or deleted, or the player was given up.
-pub async fn held(db: &mut PgConnection, player: i64) -> Result<Vec<Uuid>> {
+pub async fn leased(db: &mut PgConnection, player: i64) -> Result<Vec<Uuid>> {
     let ids = sqlx::query_scalar!("SELECT id FROM jobs WHERE player = $1 AND finished_at IS NULL", player);
     Ok(ids.fetch_all(db).await?)
 }
 
 /// Writes down how far jobs of the player are; of those that it does not hold any more nothing is written. One that is
 /// being ended is passed over.
-pub async fn tell(db: &mut PgConnection, player: i64, told: &[(Uuid, Doing)]) -> Result<()> {
+pub async fn report_progress(db: &mut PgConnection, player: i64, told: &[(Uuid, JobProgress)]) -> Result<()> {
     sqlx::query!(
         "UPDATE jobs SET phase = told.phase, done = told.done, total = told.total
          FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[]) AS told (id, phase, done, total)
@@ -283,12 +284,9 @@ pub async fn end(
     player: i64,
     job: Uuid,
     ending: Ending<'_>,
-    doing: Option<&Doing>,
+    doing: Option<&JobProgress>,
 ) -> Result<bool> {
-    let (state, reason, report) = match ending {
-        Ending::Finished(report) => (JobState::Finished, None, Some(report)),
-        Ending::Failed(reason) => (JobState::Failed, Some(reason), None),
-    };
+    let state = if ending.failure.is_some() { JobState::Failed } else { JobState::Finished };
     let ended = sqlx::query!(
         "UPDATE jobs SET state = $3, reason = $4, report = $5, player = NULL, finished_at = now(),
                          phase = coalesce($6, phase), done = coalesce($7, done), total = CASE WHEN $6::text IS NULL THEN total ELSE $8 END
@@ -296,8 +294,8 @@ pub async fn end(
         job,
         player,
         state.into_str(),
-        reason,
-        report,
+        ending.failure,
+        ending.report,
         doing.map(|doing| doing.step.as_str()),
         doing.map(|doing| doing.done),
         doing.and_then(|doing| doing.total)

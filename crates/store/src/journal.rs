@@ -10,13 +10,14 @@ use chrono::{DateTime, Utc};
 use domain::event::Usage;
 use domain::outcome::Outcome;
 use domain::role::RoleId;
+use domain::timing::TaskSeconds;
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
 pub use self::encoded_events::EncodedEvents;
 use super::copy::Rows;
 use super::tasks::PlannedTask;
-use super::verdicts::{Judged, agreement, scores, weighted_mean};
+use super::verdicts::{StoredVerdict, agreement, scores, weighted_mean};
 use super::{Result, conversations, events, outside_requests, players};
 
 /// What happened next in one task.
@@ -46,7 +47,11 @@ pub struct Completion {
     pub keep_through: Option<i32>,
     /// `None` for other tasks than conversations, and for one that could not even be read.
     pub conversation: Option<ConversationSummary>,
-    pub judged: Option<Judged>,
+    pub judged: Option<StoredVerdict>,
+    /// Of a row of a workflow with an output: its metrics by name, as JSON.
+    pub metrics: Option<String>,
+    /// `None`: it was not played.
+    pub seconds: Option<TaskSeconds>,
     pub retry: Option<PlannedTask>,
     /// Somebody outside was asked: those requests go with the task.
     pub asked_outside: bool,
@@ -189,9 +194,13 @@ async fn copy(db: &mut PgConnection, into: &str, rows: Option<Rows>) -> Result<(
 }
 
 const TASKS: &str = "COPY tasks (id, run_id, kind, position, attempt, scenario, repeat, persona, complexity, world, \
-     outcome, blame, reason, finished_at, keep_through, superseded, ending, user_turns, verified, tool_calls, tools) \
-     FROM STDIN (FORMAT BINARY)";
-const TASK_COLUMNS: i16 = 21;
+     outcome, blame, reason, finished_at, keep_through, superseded, ending, user_turns, verified, tool_calls, tools, metrics, \
+     seconds, seconds_processing, seconds_queueing, seconds_initialising) FROM STDIN (FORMAT BINARY)";
+const TASK_COLUMNS: i16 = 26;
+
+/// In the order of the columns.
+const SECONDS: [fn(TaskSeconds) -> f32; 4] =
+    [|seconds| seconds.total, |seconds| seconds.processing, |seconds| seconds.queueing, |seconds| seconds.initialising];
 
 /// Rows of tasks that begin, among them the attempts that take the place of others.
 fn tasks(entries: &[&JournalEntry], now: DateTime<Utc>) -> Option<Rows> {
@@ -228,6 +237,7 @@ fn end(rows: &mut Rows, completion: Option<&Completion>, now: DateTime<Utc>) {
     let Some(completion) = completion else {
         rows.null().null().null().null().null().bool(Some(false));
         rows.null().null().null().null().null();
+        rows.null().null().null().null().null();
         return;
     };
     match &completion.failure {
@@ -247,6 +257,10 @@ fn end(rows: &mut Rows, completion: Option<&Completion>, now: DateTime<Utc>) {
         }
         None => rows.null().null().null().null().null(),
     };
+    rows.optional(completion.metrics.as_deref());
+    for part in SECONDS {
+        rows.real(completion.seconds.map(part));
+    }
 }
 
 /// Ends tasks that have a row already.
@@ -260,16 +274,21 @@ async fn complete(db: &mut PgConnection, entries: &[&JournalEntry], now: DateTim
     }
     let column = |field: fn(&Completion) -> Option<String>| ends.iter().map(|(_, end)| field(end)).collect::<Vec<_>>();
     let numbers = |field: fn(&Completion) -> Option<i32>| ends.iter().map(|(_, end)| field(end)).collect::<Vec<_>>();
+    let seconds = |part: fn(TaskSeconds) -> f32| ends.iter().map(|(_, end)| end.seconds.map(part)).collect::<Vec<_>>();
+    let [total, processing, queueing, initialising] = SECONDS.map(seconds);
     let verified: Vec<Option<bool>> =
         ends.iter().map(|(_, end)| end.conversation.as_ref().and_then(|summary| summary.verified)).collect();
     sqlx::query!(
         "UPDATE tasks SET outcome = CASE WHEN ended.blame IS NULL THEN 'accepted' ELSE 'failed' END,
              blame = ended.blame, reason = ended.reason, finished_at = $10, keep_through = ended.keep_through,
              superseded = ended.superseded, ending = ended.ending, user_turns = ended.user_turns,
-             verified = ended.verified, tool_calls = ended.tool_calls, tools = string_to_array(ended.tools, ',')
+             verified = ended.verified, tool_calls = ended.tool_calls, tools = string_to_array(ended.tools, ','),
+             metrics = ended.metrics::json, seconds = ended.seconds, seconds_processing = ended.processing,
+             seconds_queueing = ended.queueing, seconds_initialising = ended.initialising
          FROM unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::bool[], $6::text[], $7::int[], $8::bool[],
-                     $9::int[], $11::text[])
-              AS ended (id, blame, reason, keep_through, superseded, ending, user_turns, verified, tool_calls, tools)
+                     $9::int[], $11::text[], $12::text[], $13::real[], $14::real[], $15::real[], $16::real[])
+              AS ended (id, blame, reason, keep_through, superseded, ending, user_turns, verified, tool_calls, tools,
+                        metrics, seconds, processing, queueing, initialising)
          WHERE tasks.id = ended.id AND tasks.outcome IS NULL",
         &ends.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
         &column(|end| end.failure.as_ref().map(|failure| failure.blame.to_string())) as &[Option<String>],
@@ -282,7 +301,12 @@ async fn complete(db: &mut PgConnection, entries: &[&JournalEntry], now: DateTim
         &numbers(|end| Some(end.conversation.as_ref()?.tool_calls)) as &[Option<i32>],
         now,
         // An array of arrays would be one: names of tools hold no comma.
-        &column(|end| Some(end.conversation.as_ref()?.tools.join(","))) as &[Option<String>]
+        &column(|end| Some(end.conversation.as_ref()?.tools.join(","))) as &[Option<String>],
+        &column(|end| end.metrics.clone()) as &[Option<String>],
+        &total as &[Option<f32>],
+        &processing as &[Option<f32>],
+        &queueing as &[Option<f32>],
+        &initialising as &[Option<f32>]
     )
     .execute(db)
     .await?;

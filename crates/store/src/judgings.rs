@@ -1,12 +1,12 @@
 //! Judgings of a run: its own, and those that were made later without playing it again. A run's own is as far as the run
-//! is; what a command judges it judges by itself; for all others there are jobs.
+//! is; for all others there are jobs, except for those that commands of older versions made.
 
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use domain::api::JudgingSummary;
-use domain::job::{JobKind, JobState};
-use serde_json::{Value, json};
+use domain::job::JobState;
+use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -114,29 +114,6 @@ const fn name(job: Option<JobState>) -> &'static str {
         Some(JobState::Queued) => JobState::Running.into_str(),
         Some(state) => state.into_str(),
     }
-}
-
-/// Has a judging done by a job with this id, from where it stands.
-pub async fn ask(
-    db: &mut PgConnection,
-    judging: &Judging,
-    project: Uuid,
-    job: Uuid,
-    created_by: &str,
-    now: DateTime<Utc>,
-) -> Result<()> {
-    let job = jobs::New {
-        id: job,
-        project: Some(project),
-        kind: JobKind::Judging,
-        subject: judging.id,
-        spec: json!({}),
-        total: None,
-        run: Some(judging.run_id),
-        created_by,
-        created_at: now,
-    };
-    jobs::insert(db, &job).await
 }
 
 /// The newest one of each run.

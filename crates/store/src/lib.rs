@@ -1,11 +1,13 @@
-//! Everything that talks to PostgreSQL. Plain functions over a connection; rows go in as they are given.
+//! Everything that talks to PostgreSQL, and object storage. Plain functions over a connection; rows go in as they are given.
 
 pub mod annotations;
+pub mod answers;
 pub mod audit;
 pub mod backup;
 pub mod branches;
 pub mod calibrations;
 pub mod cancelled_reads;
+pub mod cleanup;
 pub mod clock;
 pub mod control;
 pub mod conversation_columns;
@@ -13,19 +15,24 @@ pub mod conversations;
 mod copy;
 pub mod corpora;
 pub mod corrections;
+pub mod datasets;
+pub mod discarded_objects;
 pub mod documents;
 pub mod events;
 pub mod exports;
 pub mod idempotency;
+pub mod indexes;
 pub mod invitations;
 pub mod jobs;
 pub mod join_tokens;
 pub mod journal;
 pub mod judgings;
+pub mod keepalive;
 pub mod ledger;
 pub mod material;
 pub mod measure;
 pub mod models;
+pub mod objects;
 mod outage;
 pub mod outside_requests;
 pub mod players;
@@ -35,21 +42,23 @@ pub mod reviews;
 pub mod runs;
 pub mod sessions;
 pub mod sign_in;
+pub mod storage;
 pub mod tasks;
 pub mod tokens;
+pub mod uploads;
 pub mod users;
 pub mod validations;
 pub mod verdicts;
 pub mod workers;
 pub mod worlds;
 
-pub use outage::{Outage, Patience, patiently};
+pub use outage::{Outage, ReconnectBackoff, patiently};
 
 use std::time::Duration;
 
 use anyhow::Context;
-use sqlx::postgres::PgPoolOptions;
 use sqlx::postgres::types::PgInterval;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations");
@@ -58,8 +67,15 @@ static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations");
 pub async fn open(url: &str) -> anyhow::Result<PgPool> {
     // A pool tries until its time is up, and then only says that it is.
     PgConnection::connect(url).await?.close().await?;
+    let port = url.parse::<PgConnectOptions>()?.get_port();
     let options = PgPoolOptions::new().max_connections(16);
-    let options = options.after_connect(|db, _| Box::pin(wait_for_disk(db)));
+    let options = options.after_connect(move |db, _| {
+        keepalive::watch_connections_to(port);
+        Box::pin(async move {
+            keepalive::be_watched(&mut *db).await?;
+            wait_for_disk(db).await
+        })
+    });
     let pool = options.after_release(|db, _| Box::pin(leave_nothing_open(db))).connect(url).await?;
     MIGRATIONS.run(&pool).await.context(
         "the database was made by another version of Groundstate; use that version, or another database or --data-dir",
@@ -112,7 +128,7 @@ pub enum StoreError {
     #[error(transparent)]
     BadRow(#[from] BadRow),
     #[error(transparent)]
-    Refused(#[from] control::Refused),
+    Refused(#[from] control::ControlError),
 }
 
 pub type Result<T> = std::result::Result<T, StoreError>;

@@ -13,7 +13,7 @@ use super::{BadRow, Result, corrections, verdicts};
 
 /// A conversation that may become a row, and whose verdict counts for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RowCandidate {
     pub id: Uuid,
     /// Place in what it was selected from.
     pub index: i32,
@@ -34,7 +34,7 @@ pub struct Material {
     pub outcome: Outcome,
     /// Whether the judging that counts is the run's own.
     pub original: bool,
-    pub said: Option<Said>,
+    pub said: Option<JudgingResult>,
     /// As they were written, a line each. `None` if it was not accepted and only what was is asked for.
     pub events: Option<String>,
     /// All versions of what people wrote over the agent's turns.
@@ -42,7 +42,7 @@ pub struct Material {
 }
 
 /// What a judging says.
-pub struct Said {
+pub struct JudgingResult {
     pub judge: String,
     pub judge_version: String,
     pub outcome: Outcome,
@@ -60,7 +60,7 @@ pub async fn of_run(
     judging: (Uuid, bool),
     after: i32,
     limit: i64,
-) -> Result<Vec<Wanted>> {
+) -> Result<Vec<RowCandidate>> {
     let rows = sqlx::query!(
         "SELECT id, position FROM tasks
          WHERE run_id = $1 AND position > $2 AND outcome IS NOT NULL AND NOT superseded ORDER BY position LIMIT $3",
@@ -71,7 +71,7 @@ pub async fn of_run(
     .fetch_all(db)
     .await?;
     let (judging, original) = judging;
-    Ok(rows.into_iter().map(|row| Wanted { id: row.id, index: row.position, judging, original }).collect())
+    Ok(rows.into_iter().map(|row| RowCandidate { id: row.id, index: row.position, judging, original }).collect())
 }
 
 /// How many conversations of a run have ended.
@@ -131,7 +131,7 @@ pub async fn runs_of_corpus(db: &mut PgConnection, corpus: Uuid) -> Result<Vec<(
 }
 
 /// The material of these conversations, in this order. `all`: also the events of what was not accepted.
-pub async fn of(db: &mut PgConnection, wanted: &[Wanted], all: bool) -> Result<Vec<Material>> {
+pub async fn of(db: &mut PgConnection, wanted: &[RowCandidate], all: bool) -> Result<Vec<Material>> {
     let rows = sqlx::query_as!(
         Record,
         r#"SELECT c.id, c.run_id, index AS "index!", c.position, c.scenario AS "scenario!", c.repeat AS "repeat!", c.attempt,
@@ -199,7 +199,7 @@ impl Record {
         let said = outcome("verdicts", id, self.said.as_deref(), self.said_blame.as_deref(), self.said_reason)?;
         let verdict = self.verdict.map(|text| serde_json::from_str(&text)).transpose().map_err(wrong)?;
         let verification = self.verification.map(|text| serde_json::from_str(&text)).transpose().map_err(wrong)?;
-        let said = said.map(|outcome| Said {
+        let said = said.map(|outcome| JudgingResult {
             judge: self.judge.unwrap_or_default(),
             judge_version: self.judge_version.unwrap_or_default(),
             outcome,

@@ -12,17 +12,17 @@ const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
 /// The waits between attempts to reach a database that is away: each is twice as long as the one before, up to two seconds.
 #[derive(Debug)]
-pub struct Patience {
+pub struct ReconnectBackoff {
     next: Duration,
 }
 
-impl Default for Patience {
+impl Default for ReconnectBackoff {
     fn default() -> Self {
         Self { next: FIRST_WAIT }
     }
 }
 
-impl Patience {
+impl ReconnectBackoff {
     /// Waits before the next attempt.
     pub async fn wait(&mut self, error: &impl Display) {
         let wait = self.next;
@@ -34,7 +34,7 @@ impl Patience {
 
 /// Asks until the database answers. What is asked must be the same when it is done twice.
 pub async fn patiently<T, E: Outage, F: Future<Output = Result<T, E>>>(mut ask: impl FnMut() -> F) -> Result<T, E> {
-    let mut patience = Patience::default();
+    let mut patience = ReconnectBackoff::default();
     loop {
         match ask().await {
             Err(error) if error.is_outage() => patience.wait(&error).await,
@@ -120,7 +120,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn waits_grow_up_to_two_seconds() {
         let begun = tokio::time::Instant::now();
-        let mut patience = Patience::default();
+        let mut patience = ReconnectBackoff::default();
         for _ in 0..8 {
             patience.wait(&"away").await;
         }

@@ -30,9 +30,9 @@ pub struct Claim {
 /// After so many deaths a claim is in quarantine: its tasks are played one at a time, each in a process of its own.
 pub const DEATHS_TO_QUARANTINE: i16 = 2;
 
-/// Whether a player takes up claims that are in quarantine.
+/// Whether a player accepts claims that are in quarantine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Quarantined {
+pub enum QuarantinePolicy {
     #[default]
     Skip,
     Only,
@@ -40,7 +40,7 @@ pub enum Quarantined {
     Also,
 }
 
-impl Quarantined {
+impl QuarantinePolicy {
     /// The answers to "is it in quarantine" that are taken.
     const fn wanted(self) -> &'static [bool] {
         match self {
@@ -51,9 +51,9 @@ impl Quarantined {
     }
 }
 
-/// What a player would take up.
+/// The claims that a player accepts.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wanted<'a> {
+pub struct ClaimRequest<'a> {
     /// Kinds of runs.
     pub kinds: &'a [&'a str],
     /// Positions at most.
@@ -61,7 +61,7 @@ pub struct Wanted<'a> {
     pub only: Option<Uuid>,
     /// Runs that this player cannot play.
     pub except: &'a [Uuid],
-    pub quarantined: Quarantined,
+    pub quarantined: QuarantinePolicy,
 }
 
 impl Claim {
@@ -214,11 +214,13 @@ pub fn is_given_up(error: &StoreError) -> bool {
     error.constraint() == Some("claims_player_fkey")
 }
 
-/// Claims positions of the run that is next: of the highest priority, and of those the one that is played least. What others left behind of a run comes before what is new of it. `None` if there is nothing to play.
+/// Claims positions of the run that is next: of the project that is played least, of its runs those of the highest priority, and
+/// of those the one that is played least. So a project with many runs takes nothing from others. What others left behind of a run
+/// comes before what is new of it. `None` if there is nothing to play.
 ///
 /// # Errors
 /// Also if the player was given up ([`is_given_up`]).
-pub async fn claim(db: &mut PgConnection, player: i64, wanted: &Wanted<'_>) -> Result<Option<Claim>> {
+pub async fn claim(db: &mut PgConnection, player: i64, wanted: &ClaimRequest<'_>) -> Result<Option<Claim>> {
     let kinds: Vec<String> = wanted.kinds.iter().map(|kind| (*kind).to_owned()).collect();
     if let Some(run) = left_behind(&mut *db, &kinds, wanted).await? {
         let mut tx = db.begin().await?;
@@ -228,7 +230,7 @@ pub async fn claim(db: &mut PgConnection, player: i64, wanted: &Wanted<'_>) -> R
             return Ok(claim);
         }
     }
-    if wanted.quarantined == Quarantined::Only {
+    if wanted.quarantined == QuarantinePolicy::Only {
         return Ok(None);
     }
     let mut tx = db.begin().await?;
@@ -250,29 +252,32 @@ pub async fn free_unknown(db: &mut PgConnection, player: i64, known: &[(Uuid, i3
     Ok(freed.execute(db).await?.rows_affected())
 }
 
-/// A run with a claim that nobody holds, and with room for it. Runs that have something new to play go first if they are of
-/// higher priority, or of the same and played less.
-async fn left_behind(db: &mut PgConnection, kinds: &[String], wanted: &Wanted<'_>) -> Result<Option<Uuid>> {
+/// A run with a claim that nobody holds, and with room for it. Runs that have something new to play go first if their project is
+/// played less, or else if they are of higher priority, or of the same and played less.
+async fn left_behind(db: &mut PgConnection, kinds: &[String], wanted: &ClaimRequest<'_>) -> Result<Option<Uuid>> {
     let run = sqlx::query_scalar!(
-        "WITH open AS (
-             SELECT r.id, r.priority, r.created_at, r.max_in_flight,
+        "WITH shares AS (
+             SELECT project_id, sum(last_position - first_position + 1) AS held
+             FROM claims JOIN runs ON runs.id = run_id WHERE player IS NOT NULL GROUP BY project_id
+         ), open AS (
+             SELECT r.id, coalesce(shares.held, 0) AS share, r.priority, r.created_at, r.max_in_flight,
                  r.next_position < least(r.planned, (r.budget ->> 'conversations')::int) AS has_new,
                  coalesce(sum(played), 0) AS claimed, coalesce(sum(played) FILTER (WHERE player IS NOT NULL), 0) AS held,
                  coalesce(sum(positions) FILTER (WHERE player IS NOT NULL), 0) AS busy
-             FROM runs r LEFT JOIN LATERAL (
+             FROM runs r LEFT JOIN shares USING (project_id) LEFT JOIN LATERAL (
                  SELECT player, last_position - first_position + 1 AS positions, CASE WHEN r.max_in_flight IS NOT NULL
                      THEN not_ended(run_id, first_position, last_position) END AS played
                  FROM claims WHERE run_id = r.id
              ) AS c ON true
              WHERE r.state = 'running' AND r.finished_at IS NULL AND r.kind = ANY($2)
-                 AND ($1::uuid IS NULL OR r.id = $1) AND r.id <> ALL($3) GROUP BY r.id
+                 AND ($1::uuid IS NULL OR r.id = $1) AND r.id <> ALL($3) GROUP BY r.id, shares.held
          )
          SELECT run_id FROM claims JOIN open ON open.id = run_id
          WHERE player IS NULL AND (deaths >= $4) = ANY($5) AND (max_in_flight IS NULL OR held < max_in_flight) AND NOT EXISTS (
              SELECT FROM open AS other WHERE other.has_new
-                 AND (other.priority > open.priority OR (other.priority = open.priority AND other.busy < open.busy))
+                 AND (other.share, -other.priority::bigint, other.busy) < (open.share, -open.priority::bigint, open.busy)
                  AND (other.max_in_flight IS NULL OR other.claimed < other.max_in_flight))
-         ORDER BY open.priority DESC, open.created_at, first_position LIMIT 1",
+         ORDER BY open.share, open.priority DESC, open.created_at, first_position LIMIT 1",
         wanted.only,
         kinds,
         wanted.except,
@@ -284,7 +289,7 @@ async fn left_behind(db: &mut PgConnection, kinds: &[String], wanted: &Wanted<'_
 
 /// The first claim of a run that nobody holds, or as much of it as there is room for; what is left of it waits for somebody
 /// else. `None` if others were faster.
-async fn claim_left(db: &mut PgConnection, player: i64, wanted: &Wanted<'_>, run: Uuid) -> Result<Option<Claim>> {
+async fn claim_left(db: &mut PgConnection, player: i64, wanted: &ClaimRequest<'_>, run: Uuid) -> Result<Option<Claim>> {
     let row = sqlx::query!(
         "SELECT id FROM runs WHERE id = $1 AND state = 'running' AND finished_at IS NULL FOR NO KEY UPDATE",
         run
@@ -319,9 +324,18 @@ async fn claim_left(db: &mut PgConnection, player: i64, wanted: &Wanted<'_>, run
     Ok(left.fetch_optional(db).await?)
 }
 
-async fn claim_new(db: &mut PgConnection, player: i64, kinds: &[String], wanted: &Wanted<'_>) -> Result<Option<Claim>> {
+async fn claim_new(
+    db: &mut PgConnection,
+    player: i64,
+    kinds: &[String],
+    wanted: &ClaimRequest<'_>,
+) -> Result<Option<Claim>> {
     let next = sqlx::query_scalar!(
-        "SELECT r.id FROM runs r CROSS JOIN LATERAL (
+        "WITH shares AS (
+             SELECT project_id, sum(last_position - first_position + 1) AS held
+             FROM claims JOIN runs ON runs.id = run_id WHERE player IS NOT NULL GROUP BY project_id
+         )
+         SELECT r.id FROM runs r LEFT JOIN shares USING (project_id) CROSS JOIN LATERAL (
              SELECT coalesce(sum(last_position - first_position + 1) FILTER (WHERE player IS NOT NULL), 0) AS positions, coalesce(sum(
                  CASE WHEN r.max_in_flight IS NOT NULL THEN not_ended(run_id, first_position, last_position) END), 0) AS played
              FROM claims WHERE run_id = r.id
@@ -329,7 +343,7 @@ async fn claim_new(db: &mut PgConnection, player: i64, kinds: &[String], wanted:
          WHERE r.state = 'running' AND r.finished_at IS NULL AND r.kind = ANY($2) AND ($1::uuid IS NULL OR r.id = $1) AND r.id <> ALL($3)
            AND r.next_position < least(r.planned, (r.budget ->> 'conversations')::int)
            AND (r.max_in_flight IS NULL OR busy.played < r.max_in_flight)
-         ORDER BY r.priority DESC, busy.positions, r.created_at LIMIT 1 FOR UPDATE OF r",
+         ORDER BY coalesce(shares.held, 0), r.priority DESC, busy.positions, r.created_at LIMIT 1 FOR UPDATE OF r",
         wanted.only,
         kinds,
         wanted.except
@@ -414,7 +428,7 @@ pub async fn pause_unless_played(db: &mut PgConnection, player: i64, run: Uuid, 
     );
     let paused = paused.execute(&mut *tx).await?.rows_affected() > 0;
     if paused {
-        super::control::tell(&mut tx, run).await?;
+        super::control::notify_players(&mut tx, run).await?;
     }
     tx.commit().await?;
     Ok(paused)

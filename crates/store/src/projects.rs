@@ -126,6 +126,16 @@ pub async fn of_export(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> 
     Ok(sqlx::query_scalar!("SELECT project_id FROM exports WHERE id = $1", id).fetch_optional(db).await?)
 }
 
+/// The project of a dataset.
+pub async fn of_dataset(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> {
+    Ok(sqlx::query_scalar!("SELECT project_id FROM datasets WHERE id = $1", id).fetch_optional(db).await?)
+}
+
+/// The project of a search index.
+pub async fn of_index(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> {
+    Ok(sqlx::query_scalar!("SELECT project_id FROM indexes WHERE id = $1", id).fetch_optional(db).await?)
+}
+
 /// The project of a job; `None` also of one that belongs to the installation.
 pub async fn of_job(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> {
     Ok(sqlx::query_scalar!("SELECT project_id FROM jobs WHERE id = $1", id).fetch_optional(db).await?.flatten())

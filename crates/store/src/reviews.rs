@@ -9,8 +9,8 @@ use domain::api::{QueueProgress, QueueState, RaterProgress};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-pub use assignments::{Taken, assign, left, skip, take, withdraw};
-pub use blind::{Placed, blind, blind_in};
+pub use assignments::{HeldAssignment, assign, count_open, skip, take, withdraw};
+pub use blind::{ConversationPlace, blind, blind_in};
 pub use items::{fill, items};
 
 use super::Result;

@@ -111,16 +111,26 @@ pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Run>> {
     }))
 }
 
-/// The newest run.
-pub async fn latest(db: &mut PgConnection) -> Result<Option<Uuid>> {
-    let id = sqlx::query_scalar!("SELECT id FROM runs ORDER BY created_at DESC, id DESC LIMIT 1");
+/// Which kind of task a run plays.
+pub async fn kind(db: &mut PgConnection, id: Uuid) -> Result<Option<String>> {
+    Ok(sqlx::query_scalar!("SELECT kind FROM runs WHERE id = $1", id).fetch_optional(db).await?)
+}
+
+/// The newest run of a kind, or of all.
+pub async fn latest(db: &mut PgConnection, kind: Option<&str>) -> Result<Option<Uuid>> {
+    let id = sqlx::query_scalar!(
+        "SELECT id FROM runs WHERE $1::text IS NULL OR kind = $1 ORDER BY created_at DESC, id DESC LIMIT 1",
+        kind
+    );
     Ok(id.fetch_optional(db).await?)
 }
 
-/// The newest run that has something left to play.
-pub async fn latest_unfinished(db: &mut PgConnection) -> Result<Option<Uuid>> {
+/// The newest run of a kind that has something left to play.
+pub async fn latest_unfinished(db: &mut PgConnection, kind: &str) -> Result<Option<Uuid>> {
     let id = sqlx::query_scalar!(
-        "SELECT id FROM runs WHERE finished_at IS NULL AND state <> 'cancelled' ORDER BY created_at DESC, id DESC LIMIT 1"
+        "SELECT id FROM runs WHERE kind = $1 AND finished_at IS NULL AND state <> 'cancelled'
+         ORDER BY created_at DESC, id DESC LIMIT 1",
+        kind
     );
     Ok(id.fetch_optional(db).await?)
 }
@@ -131,15 +141,24 @@ pub async fn list(db: &mut PgConnection, limit: i64) -> Result<Vec<Uuid>> {
     Ok(ids.fetch_all(db).await?)
 }
 
-/// The runs of a project before one, newest first.
-pub async fn of_project(db: &mut PgConnection, project: Uuid, before: Option<Uuid>, limit: i64) -> Result<Vec<Uuid>> {
+/// The runs of a project of one kind before one, newest first; of one playbook or workflow, if it is named.
+pub async fn of_project(
+    db: &mut PgConnection,
+    project: Uuid,
+    kind: &str,
+    played: Option<&str>,
+    before: Option<Uuid>,
+    limit: i64,
+) -> Result<Vec<Uuid>> {
     let ids = sqlx::query_scalar!(
-        "SELECT id FROM runs WHERE project_id = $1 AND ($2::uuid IS NULL
-             OR (created_at, id) < (SELECT created_at, id FROM runs WHERE id = $2))
+        "SELECT id FROM runs WHERE project_id = $1 AND kind = $4 AND ($5::text IS NULL OR playbook = $5)
+             AND ($2::uuid IS NULL OR (created_at, id) < (SELECT created_at, id FROM runs WHERE id = $2))
          ORDER BY created_at DESC, id DESC LIMIT $3",
         project,
         before,
-        limit
+        limit,
+        kind,
+        played
     );
     Ok(ids.fetch_all(db).await?)
 }
@@ -154,7 +173,7 @@ pub async fn summary(db: &mut PgConnection, run: &Run) -> Result<RunSummary> {
 /// of runs, and is cheap for large runs too: each conversation is counted when it ends.
 pub async fn summaries(db: &mut PgConnection, ids: &[Uuid]) -> Result<Vec<RunSummary>> {
     let rows = sqlx::query!(
-        "SELECT id, playbook, seed, created_at, planned, state, paused_because, priority, started_at, finished_at
+        "SELECT id, kind, playbook, seed, created_at, planned, state, paused_because, priority, started_at, finished_at
          FROM runs JOIN unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, place) USING (id) ORDER BY place",
         ids
     );
@@ -167,6 +186,7 @@ pub async fn summaries(db: &mut PgConnection, ids: &[Uuid]) -> Result<Vec<RunSum
             let Outcomes { accepted, failures, played_again } = outcomes.remove(&row.id).unwrap_or_default();
             RunSummary {
                 id: row.id.to_string(),
+                kind: row.kind,
                 playbook: row.playbook,
                 seed: row.seed,
                 created_at: row.created_at,
@@ -232,6 +252,11 @@ pub async fn seconds_played(db: &mut PgConnection, run: Uuid) -> Result<f64> {
     Ok(seconds.fetch_one(db).await?.unwrap_or(0.0).max(0.0))
 }
 
+/// How many positions of a run, from the first one on, were claimed so far.
+pub async fn claimed(db: &mut PgConnection, run: Uuid) -> Result<i32> {
+    Ok(sqlx::query_scalar!("SELECT next_position FROM runs WHERE id = $1", run).fetch_one(db).await?)
+}
+
 /// What becomes of a run; `None` if there is none.
 pub async fn state_of(db: &mut PgConnection, run: Uuid) -> Result<Option<RunState>> {
     let row = sqlx::query!("SELECT state, finished_at FROM runs WHERE id = $1", run);
@@ -278,15 +303,15 @@ async fn usage_by_run(db: &mut PgConnection, runs: &[Uuid]) -> Result<HashMap<Uu
     Ok(by_run)
 }
 
-/// What is there to do, over all runs.
-pub struct Waiting {
-    /// Conversations of runs that may be played which nobody has claimed.
-    pub conversations: i64,
+/// The work that is left, over all runs.
+pub struct Backlog {
+    /// Tasks of runs that may be played which nobody has claimed.
+    pub tasks: i64,
     /// Runs by state.
     pub runs: BTreeMap<&'static str, i64>,
 }
 
-pub async fn waiting(db: &mut PgConnection) -> Result<Waiting> {
+pub async fn waiting(db: &mut PgConnection) -> Result<Backlog> {
     let rows = sqlx::query!(
         r#"SELECT state, finished_at IS NOT NULL AS "finished!", count(*) AS "runs!",
                   sum(planned - next_position) FILTER (WHERE state = 'running' AND finished_at IS NULL)::bigint AS left
@@ -297,9 +322,9 @@ pub async fn waiting(db: &mut PgConnection) -> Result<Waiting> {
            FROM claims JOIN runs ON runs.id = run_id WHERE player IS NULL AND state = 'running'"#
     );
     let rows = rows.fetch_all(&mut *db).await?;
-    let mut waiting = Waiting { conversations: left.fetch_one(db).await?, runs: BTreeMap::new() };
+    let mut waiting = Backlog { tasks: left.fetch_one(db).await?, runs: BTreeMap::new() };
     for row in rows {
-        waiting.conversations += row.left.unwrap_or_default();
+        waiting.tasks += row.left.unwrap_or_default();
         *waiting.runs.entry(state(&row.state, row.finished).into_str()).or_default() += row.runs;
     }
     Ok(waiting)
@@ -307,24 +332,24 @@ pub async fn waiting(db: &mut PgConnection) -> Result<Waiting> {
 
 /// What a run has spent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct RunSpending {
     pub tokens: i64,
     /// In billionths of the unit of the prices.
     pub cost: i64,
 }
 
-/// What somebody asked of a run that is played, and what others than this player have spent on it.
-pub struct Asked {
+/// The state and budget that are set for a run, and what other players have spent on it.
+pub struct RunInstructions {
     pub id: Uuid,
     pub state: RunState,
     pub budget: Budget,
     /// How long ago its first conversation was claimed, by the database's clock.
     pub played_seconds: Option<f64>,
-    pub others: Spent,
+    pub others: RunSpending,
 }
 
 /// What is asked of these runs now.
-pub async fn asked(db: &mut PgConnection, player: i64, runs: &[Uuid]) -> Result<Vec<Asked>> {
+pub async fn instructions(db: &mut PgConnection, player: i64, runs: &[Uuid]) -> Result<Vec<RunInstructions>> {
     let rows = sqlx::query!(
         r#"SELECT id, state, budget AS "budget: Json<Budget>", finished_at,
                   CASE WHEN started_at IS NOT NULL THEN
@@ -340,20 +365,20 @@ pub async fn asked(db: &mut PgConnection, player: i64, runs: &[Uuid]) -> Result<
     );
     let rows = rows.fetch_all(db).await?.into_iter();
     Ok(rows
-        .map(|row| Asked {
+        .map(|row| RunInstructions {
             id: row.id,
             state: state(&row.state, row.finished_at.is_some()),
             budget: row.budget.0,
             played_seconds: row.played_seconds,
-            others: Spent { tokens: row.tokens, cost: row.cost },
+            others: RunSpending { tokens: row.tokens, cost: row.cost },
         })
         .collect())
 }
 
 /// What a player has spent on a run, as far as it is kept.
-pub async fn spent_by(db: &mut PgConnection, player: i64, run: Uuid) -> Result<Spent> {
+pub async fn spent_by(db: &mut PgConnection, player: i64, run: Uuid) -> Result<RunSpending> {
     let spent = sqlx::query_as!(
-        Spent,
+        RunSpending,
         r#"SELECT coalesce(sum(prompt_tokens + completion_tokens), 0)::bigint AS "tokens!",
                   coalesce(sum(cost), 0)::bigint AS "cost!"
            FROM usage WHERE run_id = $1 AND player = $2"#,

@@ -3,6 +3,9 @@
 
 use std::ops::RangeInclusive;
 
+use domain::timing::TaskSeconds;
+use futures::TryStreamExt;
+use serde::de::DeserializeOwned;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -68,6 +71,70 @@ pub async fn begun(db: &mut PgConnection, run: Uuid, positions: RangeInclusive<i
             ended: row.ended,
         })
         .collect())
+}
+
+/// The last events of those of a range of positions that have ended, with their positions, in order.
+pub async fn last_events<E: DeserializeOwned>(
+    db: &mut PgConnection,
+    run: Uuid,
+    positions: RangeInclusive<i32>,
+) -> Result<Vec<(i32, E)>> {
+    let rows = sqlx::query!(
+        r#"SELECT position, last.event AS "event!" FROM tasks
+           CROSS JOIN LATERAL (SELECT event::text AS event FROM events WHERE task_id = tasks.id ORDER BY seq DESC LIMIT 1) AS last
+           WHERE run_id = $1 AND position BETWEEN $2 AND $3 AND NOT superseded AND outcome IS NOT NULL
+           ORDER BY position"#,
+        run,
+        positions.start(),
+        positions.end()
+    );
+    let rows = rows.fetch_all(db).await?.into_iter();
+    let read = |position: i32, event: &str| {
+        let unreadable = |error: serde_json::Error| BadRow {
+            table: "events",
+            column: "event",
+            row: format!("the last one of {run} at {position}"),
+            reason: error.to_string(),
+        };
+        Ok((position, serde_json::from_str(event).map_err(unreadable)?))
+    };
+    rows.map(|row| read(row.position, &row.event)).collect()
+}
+
+/// What a summary of a run says of a task that has ended.
+pub struct EndedTask {
+    pub accepted: bool,
+    /// Of a row of a workflow with an output: its metrics by name, as JSON.
+    pub metrics: Option<String>,
+    /// `None` of a task that was not played, or by an older version of the program.
+    pub seconds: Option<TaskSeconds>,
+}
+
+/// Hands over the tasks at these positions that have ended, one at a time.
+pub async fn each_ended(
+    db: &mut PgConnection,
+    run: Uuid,
+    positions: &[i32],
+    mut each: impl FnMut(EndedTask),
+) -> Result<()> {
+    let rows = sqlx::query!(
+        r#"SELECT outcome = 'accepted' AS "accepted!", metrics::text AS metrics, seconds, seconds_processing,
+                  seconds_queueing, seconds_initialising
+           FROM tasks WHERE run_id = $1 AND position = ANY($2) AND NOT superseded AND outcome IS NOT NULL"#,
+        run,
+        positions
+    );
+    let mut rows = rows.fetch(db);
+    while let Some(row) = rows.try_next().await? {
+        let seconds = row.seconds.map(|total| TaskSeconds {
+            total,
+            processing: row.seconds_processing.unwrap_or_default(),
+            queueing: row.seconds_queueing.unwrap_or_default(),
+            initialising: row.seconds_initialising.unwrap_or_default(),
+        });
+        each(EndedTask { accepted: row.accepted, metrics: row.metrics, seconds });
+    }
+    Ok(())
 }
 
 /// All of these, or none: the table has a check.

@@ -15,7 +15,7 @@ use super::{BadRow, Result};
 
 /// The verdict of one judging on one conversation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct StoredVerdict {
     pub judge: String,
     pub judge_version: String,
     /// `None` if the judge failed; the outcome then blames it.
@@ -30,7 +30,7 @@ pub async fn insert(
     db: &mut PgConnection,
     judging: Uuid,
     conversation: Uuid,
-    judged: &Judged,
+    judged: &StoredVerdict,
     now: DateTime<Utc>,
 ) -> Result<()> {
     let verdict = judged.verdict.as_ref();
@@ -88,7 +88,7 @@ pub(super) fn agreement(verdict: &Verdict) -> Option<f32> {
 }
 
 /// All that a judging says, by conversation; of each position the last attempt.
-pub async fn of(db: &mut PgConnection, judging: Uuid) -> Result<BTreeMap<Uuid, Judged>> {
+pub async fn of(db: &mut PgConnection, judging: Uuid) -> Result<BTreeMap<Uuid, StoredVerdict>> {
     let rows = sqlx::query!(
         r#"SELECT c.id, judge, judge_version, verdict, verification, v.outcome, v.blame, v.reason
            FROM verdicts v JOIN tasks c ON c.id = conversation_id
@@ -105,7 +105,7 @@ pub async fn of(db: &mut PgConnection, judging: Uuid) -> Result<BTreeMap<Uuid, J
         let outcome = outcome("verdicts", row.id, Some(&row.outcome), row.blame.as_deref(), row.reason)?;
         let Some(outcome) = outcome else { continue };
         let (judge, judge_version) = (row.judge, row.judge_version);
-        all.insert(row.id, Judged { judge, judge_version, verdict, verification, outcome });
+        all.insert(row.id, StoredVerdict { judge, judge_version, verdict, verification, outcome });
     }
     Ok(all)
 }
@@ -202,7 +202,7 @@ pub async fn on(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<(bool, 
 }
 
 /// The overall score of a conversation.
-pub struct Scored {
+pub struct OverallScore {
     pub position: i32,
     pub id: Uuid,
     pub judge: String,
@@ -211,9 +211,9 @@ pub struct Scored {
 }
 
 /// Overall scores that a judging gave to the conversations after a position, in order.
-pub async fn scored(db: &mut PgConnection, judging: Uuid, after: i32, limit: i64) -> Result<Vec<Scored>> {
+pub async fn scored(db: &mut PgConnection, judging: Uuid, after: i32, limit: i64) -> Result<Vec<OverallScore>> {
     let rows = sqlx::query_as!(
-        Scored,
+        OverallScore,
         r#"SELECT position, c.id, judge, judge_version, overall AS "overall!"
            FROM judgings j JOIN tasks c ON c.run_id = j.run_id AND NOT superseded
                 JOIN verdicts v ON v.conversation_id = c.id AND v.judging_id = j.id

@@ -18,9 +18,9 @@ pub const HEARTBEAT: Duration = Duration::from_secs(2);
 /// After how long a silence nobody counts on it.
 pub const LOST_AFTER: Duration = Duration::from_secs(7);
 
-/// What became of a worker that wants to join.
+/// Whether a worker could join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Joined {
+pub enum JoinOutcome {
     As(i64),
     /// Another one, elsewhere or by another token, has its name and lives.
     NameTaken,
@@ -33,13 +33,13 @@ pub enum Joined {
 pub const MOST_JOINS: i32 = 600;
 
 /// Takes a worker in. One that was started again takes the place of the one before: same name, same address.
-pub async fn join(db: &mut PgConnection, token: Uuid, new: &WorkerJoin) -> Result<Joined> {
+pub async fn join(db: &mut PgConnection, token: Uuid, new: &WorkerJoin) -> Result<JoinOutcome> {
     let mut tx = db.begin().await?;
     // Two that come at once are taken in one after the other.
     sqlx::query!("SELECT pg_advisory_xact_lock(hashtext('workers'), hashtext($1))", new.name).execute(&mut *tx).await?;
     sqlx::query!("DELETE FROM workers WHERE heartbeat_at < now() - interval '1 hour'").execute(&mut *tx).await?;
     if let Some(wait) = count_join(&mut tx, token).await? {
-        return Ok(Joined::TooMany(wait));
+        return Ok(JoinOutcome::TooMany(wait));
     }
     let other = sqlx::query_scalar!(
         r#"SELECT greatest(heartbeat_at, pg_postmaster_start_time()) >= now() - $3::interval AS "lives!"
@@ -50,7 +50,7 @@ pub async fn join(db: &mut PgConnection, token: Uuid, new: &WorkerJoin) -> Resul
         token
     );
     if other.fetch_optional(&mut *tx).await? == Some(true) {
-        return Ok(Joined::NameTaken);
+        return Ok(JoinOutcome::NameTaken);
     }
     sqlx::query!("DELETE FROM workers WHERE name = $1", new.name).execute(&mut *tx).await?;
     let id = sqlx::query_scalar!(
@@ -67,7 +67,7 @@ pub async fn join(db: &mut PgConnection, token: Uuid, new: &WorkerJoin) -> Resul
     );
     let id = id.fetch_one(&mut *tx).await?;
     tx.commit().await?;
-    Ok(Joined::As(id))
+    Ok(JoinOutcome::As(id))
 }
 
 /// Counts a worker that joins by a token; seconds to wait if there are too many.
@@ -117,7 +117,7 @@ pub async fn order(db: &mut PgConnection, id: i64, order: WorkerOrder) -> Result
 
 /// A worker as players need it.
 #[derive(Debug, Clone)]
-pub struct Serving {
+pub struct ServingWorker {
     pub id: i64,
     pub model: String,
     pub served_as: Option<String>,
@@ -130,9 +130,9 @@ pub struct Serving {
 }
 
 /// Workers whose engines answer.
-pub async fn serving(db: &mut PgConnection) -> Result<Vec<Serving>> {
+pub async fn serving(db: &mut PgConnection) -> Result<Vec<ServingWorker>> {
     let serving = sqlx::query_as!(
-        Serving,
+        ServingWorker,
         r#"SELECT id, model, served_as, url, key_env, max_in_flight,
                (state = 'draining' OR ordered <> 'serve') AS "leaving!",
                (greatest(heartbeat_at, pg_postmaster_start_time()) < now() - $1::interval) AS "lost!"

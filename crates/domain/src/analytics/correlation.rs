@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::counts::PairCounts;
+/// How often each two scores were given together.
+pub type PairCounts = [[u64; 11]; 11];
 
 /// Each score with each, in one order of rows and columns. Absent where one of both never changes, or nothing was given
 /// both.

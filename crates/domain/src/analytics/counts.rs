@@ -5,12 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::correlation::Correlations;
+use super::correlation::{Correlations, PairCounts};
 use super::distribution::{Distribution, Moments};
 use super::interval::{Rate, wilson};
-
-/// How often each two scores were given together.
-pub type PairCounts = [[u64; 11]; 11];
 
 /// The most groups that are told of one kind.
 const MOST_GROUPS: usize = 200;
@@ -63,7 +60,7 @@ pub struct Analytics {
     pub lengths: BTreeMap<String, Distribution>,
     pub correlations: Correlations,
     /// By `persona`, `complexity`, `scenario`, `turns` and `tool`.
-    pub groups: BTreeMap<String, Grouped>,
+    pub groups: BTreeMap<String, LargestGroups>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -76,7 +73,7 @@ pub struct OutcomeCount {
 
 /// Groups of one kind, the largest first, at most 200 of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Grouped {
+pub struct LargestGroups {
     pub groups: Vec<Group>,
     /// How many there are in all.
     pub distinct: u64,
@@ -192,8 +189,8 @@ fn transposed(counts: &PairCounts) -> PairCounts {
     std::array::from_fn(|a| std::array::from_fn(|b| counts[b][a]))
 }
 
-fn grouped(groups: &BTreeMap<String, Outcomes>) -> Grouped {
-    let mut told: Vec<Group> = groups.iter().filter_map(|(value, outcomes)| outcomes.told(value)).collect();
+fn grouped(groups: &BTreeMap<String, Outcomes>) -> LargestGroups {
+    let mut told: Vec<Group> = groups.iter().filter_map(|(value, outcomes)| outcomes.group(value)).collect();
     let distinct = told.len() as u64;
     // Numbers, as of turns, in their own order; names with the most conversations first.
     let number = |group: &Group| group.value.parse::<u32>().ok();
@@ -203,7 +200,7 @@ fn grouped(groups: &BTreeMap<String, Outcomes>) -> Grouped {
         told.sort_by(|a, b| b.accepted.of.cmp(&a.accepted.of).then_with(|| a.value.cmp(&b.value)));
     }
     told.truncate(MOST_GROUPS);
-    Grouped { groups: told, distinct }
+    LargestGroups { groups: told, distinct }
 }
 
 impl Outcomes {
@@ -215,7 +212,7 @@ impl Outcomes {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-    fn told(&self, value: &str) -> Option<Group> {
+    fn group(self, value: &str) -> Option<Group> {
         let accepted = wilson(self.accepted, self.accepted + self.failed)?;
         let overall = (self.judged > 0).then(|| self.overall as f64 / self.judged as f64);
         Some(Group { value: value.to_owned(), accepted, overall })

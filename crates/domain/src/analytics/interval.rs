@@ -46,6 +46,16 @@ pub fn wilson(count: u64, of: u64) -> Option<Rate> {
     Some(Rate { count, of, rate, interval: Interval { low, high } })
 }
 
+/// Student's interval of a mean. `None` of a single number.
+///
+/// Source: Student, "The probable error of a mean", Biometrika 6(1), 1908.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+pub fn of_mean(moments: &Moments) -> Option<Interval> {
+    let n = moments.n as f64;
+    let half = student::quantile(0.975, n - 1.0) * (moments.variance? / n).sqrt();
+    Some(Interval { low: moments.mean - half, high: moments.mean + half })
+}
+
 /// How much larger the second rate is, by Newcombe's hybrid score interval (his method 10).
 ///
 /// Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions: comparison of eleven

@@ -84,7 +84,7 @@ pub struct UserChange {
 
 /// The person a one-time link is for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Invited {
+pub struct LinkRecipient {
     /// Absent: for the first administrator, who chooses a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::BranchOrigin;
 use crate::analytics::{Analytics, Bin, Comparison, MeanGap};
 use crate::event::Event;
+use crate::filter::Dimension;
 use crate::outcome::Outcome;
 use crate::verdict::{Verdict, Verification};
 
@@ -108,6 +109,12 @@ pub struct ConversationFacets {
     pub lengths: BTreeMap<String, Vec<Bin>>,
 }
 
+impl ConversationFacets {
+    pub fn facet(&self, dimension: Dimension) -> Option<&Facet> {
+        self.facets.iter().find(|facet| facet.name == dimension.into_str())
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Facet {
     /// The parameter that filters by it; for `tool` these are `tool_any` and `tool_all`.
@@ -122,6 +129,44 @@ pub struct Facet {
 pub struct FacetValue {
     pub value: String,
     pub count: u64,
+}
+
+/// Orders a list of conversations. Its other parameters are those of [`Filter`](crate::filter::Filter).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ConversationOrderParams {
+    /// `position` (the default), `overall`, or `score:CRITERION`. Conversations without that score come last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort: Option<String>,
+    /// `asc` or `desc`; default: ascending positions, descending scores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+}
+
+impl ConversationOrderParams {
+    pub const NAMES: [&str; 2] = ["sort", "order"];
+}
+
+/// Orders a list of conversations, and selects a page of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ConversationListParams {
+    /// `position` (the default), `overall`, or `score:CRITERION`. Conversations without that score come last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort: Option<String>,
+    /// `asc` or `desc`; default: ascending positions, descending scores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+    /// Length of the page, 1 to 200; default: 50.
+    #[param(minimum = 1, maximum = 200)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u16>,
+    /// `next` of the previous page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// Number of conversations to skip, to jump to a page far down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skip: Option<u32>,
 }
 
 /// The conversations before and after one, in the order of a list.
@@ -175,6 +220,15 @@ fn per_row(cost: f64, rows: u64) -> f64 {
     if rows > 0 { cost / rows as f64 } else { 0.0 }
 }
 
+/// Selects the run that another one is compared with.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ComparisonParams {
+    /// The other run
+    #[param(value_type = Uuid)]
+    pub with: String,
+}
+
 /// How far another run differs from this one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunComparison {
@@ -191,6 +245,13 @@ pub struct RunComparison {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_names_of_an_order_are_those_of_its_fields() {
+        let (sort, order) = (Some("overall".to_owned()), Some("desc".to_owned()));
+        let written = serde_json::to_value(ConversationOrderParams { sort, order }).unwrap();
+        assert_eq!(written.as_object().unwrap().keys().collect::<Vec<_>>(), ConversationOrderParams::NAMES);
+    }
 
     #[test]
     fn no_row_costs_nothing() {

@@ -5,54 +5,21 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::{IntoParams, ToSchema};
 
+use super::BuildState;
 use crate::corpus::{Report, Side, Spec, Step};
-use crate::job::JobState;
-use crate::progress::{Doing, Stage};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case", const_into_str)]
-pub enum CorpusState {
-    /// It is being built and cannot be read yet.
-    Building,
-    /// It is complete and never changes.
-    Ready,
-    Failed,
-    Cancelled,
-}
-
-impl CorpusState {
-    /// That of what a job makes.
-    pub const fn of_job(state: JobState) -> Self {
-        match state {
-            JobState::Queued | JobState::Running => Self::Building,
-            JobState::Finished => Self::Ready,
-            JobState::Failed => Self::Failed,
-            JobState::Cancelled => Self::Cancelled,
-        }
-    }
-
-    pub const fn stage(self) -> Stage {
-        match self {
-            Self::Building => Stage::Building,
-            Self::Ready => Stage::Ready,
-            Self::Failed | Self::Cancelled => Stage::Unfinished,
-        }
-    }
-}
+use crate::progress::JobProgress;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CorpusSummary {
     pub id: String,
     pub name: String,
-    pub state: CorpusState,
+    pub state: BuildState,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// While it is built.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub doing: Option<Doing>,
+    pub doing: Option<JobProgress>,
     /// Conversations to train on.
     pub train: u64,
     /// Conversations to test with.
@@ -156,4 +123,38 @@ pub struct DroppedParams {
     /// Number of conversations to skip, to jump to a page far down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip: Option<u32>,
+}
+
+/// Selects the list of a corpus in which the neighbours of a conversation are looked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct CorpusNeighbourParams {
+    /// Only among those of one side, if the corpus keeps the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<Side>,
+    /// Only among those that one step dropped, if the corpus does not keep it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropped_by: Option<Step>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct ManifestParams {
+    /// Default: `jsonl`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<ManifestFormat>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum ManifestFormat {
+    /// One JSON object a line; its SHA-256 is the corpus' `manifest_hash`.
+    #[default]
+    Jsonl,
+    /// One line for each conversation after a line of names. Absent values are empty.
+    Csv,
 }

@@ -25,7 +25,7 @@ pub struct DocumentSummary {
     /// The newest promoted version, which runs and the archive use. Absent if there is none yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promoted: Option<i32>,
-    pub about: About,
+    pub about: DocumentMetadata,
     /// How many findings the newest version has.
     pub findings: Counts,
     /// The message of its author.
@@ -34,10 +34,10 @@ pub struct DocumentSummary {
     pub updated_at: DateTime<Utc>,
 }
 
-/// What a document says about itself, as far as it can be read.
+/// The title, description and references of a document, as far as they can be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
-pub struct About {
+pub struct DocumentMetadata {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
     /// Its first 500 letters.
@@ -73,7 +73,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    pub fn of<'a>(findings: impl IntoIterator<Item = &'a Found>) -> Self {
+    pub fn of<'a>(findings: impl IntoIterator<Item = &'a DocumentFinding>) -> Self {
         let mut counts = Self::default();
         for found in findings {
             *match found.grade {
@@ -94,7 +94,7 @@ impl Counts {
 
 /// A finding in a document.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-pub struct Found {
+pub struct DocumentFinding {
     pub grade: Grade,
     /// Absent if the document cannot be read or does not fit the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,7 +110,7 @@ pub struct Found {
     pub message: String,
 }
 
-impl Found {
+impl DocumentFinding {
     /// A finding of a rule, or what keeps a document from being read.
     pub fn new(problem: Problem, rule: Option<Rule>, pointer: String) -> Self {
         let Problem { file, line, field, message } = problem;
@@ -122,7 +122,7 @@ impl Found {
 pub const MOST_FOUND: usize = 1_000;
 
 /// The worst of what was found, in order, and at the end how many more there are.
-pub fn listed(mut found: Vec<Found>) -> Vec<Found> {
+pub fn listed(mut found: Vec<DocumentFinding>) -> Vec<DocumentFinding> {
     let rest = found.len().saturating_sub(MOST_FOUND);
     if rest == 0 {
         return found;
@@ -132,12 +132,12 @@ pub fn listed(mut found: Vec<Found>) -> Vec<Found> {
     found.truncate(MOST_FOUND);
     found.sort();
     let more = Problem::new("", 0, "", and_more(rest));
-    found.push(Found { grade: Grade::Info, ..Found::new(more, None, String::new()) });
+    found.push(DocumentFinding { grade: Grade::Info, ..DocumentFinding::new(more, None, String::new()) });
     found
 }
 
-impl From<Found> for FieldError {
-    fn from(found: Found) -> Self {
+impl From<DocumentFinding> for FieldError {
+    fn from(found: DocumentFinding) -> Self {
         Self {
             pointer: found.pointer,
             detail: found.message,
@@ -153,11 +153,11 @@ impl From<Found> for FieldError {
 pub struct Document {
     pub kind: Kind,
     pub name: String,
-    pub about: About,
+    pub about: DocumentMetadata,
     pub saved: DocumentVersion,
     /// Path within the project -> text. Empty: this version deleted the document.
     pub files: BTreeMap<String, String>,
-    pub found: Vec<Found>,
+    pub found: Vec<DocumentFinding>,
 }
 
 /// A version of a document, without its text.
@@ -227,7 +227,7 @@ pub struct Changes {
     /// Documents that are already like this.
     pub unchanged: usize,
     /// Findings in the changed documents.
-    pub found: Vec<Found>,
+    pub found: Vec<DocumentFinding>,
     /// Whether nothing was done and this only reports what would be done.
     pub dry_run: bool,
     /// Files of an archive that belong to no document.
@@ -321,6 +321,8 @@ pub enum SchemaKind {
     PersonaModel,
     /// `judges/NAME/judge.yaml`
     Judge,
+    /// `workflows/NAME/workflow.yaml`
+    Workflow,
 }
 
 /// Options of a validation.
@@ -352,7 +354,7 @@ pub struct ValidationDetail {
     pub summary: ValidationSummary,
     /// Thresholds, and models that were asked.
     pub options: Value,
-    pub found: Vec<Found>,
+    pub found: Vec<DocumentFinding>,
     /// The answers of the models, scenario by scenario.
     pub reviews: Value,
 }
@@ -420,14 +422,14 @@ pub struct DeletionParams {
 mod tests {
     use super::*;
 
-    fn found(rule: Rule, line: usize) -> Found {
-        Found::new(Problem::new("scenarios/a.yaml", line, "", "is wrong"), Some(rule), String::new())
+    fn found(rule: Rule, line: usize) -> DocumentFinding {
+        DocumentFinding::new(Problem::new("scenarios/a.yaml", line, "", "is wrong"), Some(rule), String::new())
     }
 
     #[test]
     fn the_worst_is_listed_and_the_rest_is_counted() {
         let many = |n| (0..n).map(|line| found(Rule::SimilarGoal, line));
-        let few: Vec<Found> = many(MOST_FOUND).collect();
+        let few: Vec<DocumentFinding> = many(MOST_FOUND).collect();
         assert_eq!(listed(few.clone()), few, "all of it");
         let worst = found(Rule::InvalidWorld, 7);
         let listed = listed(many(MOST_FOUND + 500).chain([worst.clone()]).collect());

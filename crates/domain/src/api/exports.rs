@@ -3,18 +3,16 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
-use crate::export::ExportSpec;
-use crate::job::JobState;
-use crate::progress::Stage;
+use super::BuildState;
+use crate::export::{ExportReport, ExportSpec};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ExportSummary {
     pub id: String,
     pub spec: ExportSpec,
-    pub state: ExportState,
+    pub state: BuildState,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -34,42 +32,11 @@ pub struct ExportSummary {
     pub rows: Option<i64>,
     /// Its data files, what was left out and why, and statistics of the rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub report: Option<Value>,
+    pub report: Option<ExportReport>,
     pub created_by: String,
     pub created_at: DateTime<Utc>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<DateTime<Utc>>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case", const_into_str)]
-pub enum ExportState {
-    Building,
-    Ready,
-    Failed,
-    Cancelled,
-}
-
-impl ExportState {
-    /// That of what a job makes.
-    pub const fn of_job(state: JobState) -> Self {
-        match state {
-            JobState::Queued | JobState::Running => Self::Building,
-            JobState::Finished => Self::Ready,
-            JobState::Failed => Self::Failed,
-            JobState::Cancelled => Self::Cancelled,
-        }
-    }
-
-    pub const fn stage(self) -> Stage {
-        match self {
-            Self::Building => Stage::Building,
-            Self::Ready => Stage::Ready,
-            Self::Failed | Self::Cancelled => Stage::Unfinished,
-        }
-    }
 }
 
 /// What an export would look like.

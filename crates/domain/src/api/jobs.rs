@@ -6,14 +6,14 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::job::{JobKind, JobState};
-use crate::progress::Doing;
+use crate::progress::JobProgress;
 
 /// Work that takes long, with its progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct JobSummary {
     pub id: String,
     pub kind: JobKind,
-    /// Id of what it makes: an export, a corpus, a judging, a validation, a probe.
+    /// Id of what it makes: an export, a corpus, a judging, a validation, a probe, a dataset, an index.
     pub subject: String,
     pub state: JobState,
     /// Why it failed.
@@ -21,7 +21,7 @@ pub struct JobSummary {
     pub reason: Option<String>,
     /// The current or last step; absent while the job waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub doing: Option<Doing>,
+    pub doing: Option<JobProgress>,
     /// The result in short; the fields depend on the kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Value>,

@@ -9,7 +9,7 @@ use crate::playbook::AgentStyle;
 use crate::role::Role;
 
 /// The result of the last probe of a model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ModelProbe {
     pub probed_at: DateTime<Utc>,
     /// One for each endpoint, in their order.
@@ -17,7 +17,7 @@ pub struct ModelProbe {
 }
 
 /// One endpoint of a model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ReplicaProbe {
     /// Base URL; `endpoint 1` and so on for others than administrators.
     pub url: String,
@@ -27,6 +27,20 @@ pub struct ReplicaProbe {
     pub checks: Vec<ProbeCheck>,
     /// Features that the platform will use; empty if the endpoint never answered.
     pub features: Vec<ProbeFeature>,
+    /// What the questions took; absent if an older version asked them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<ProbeUsage>,
+}
+
+/// What a probe took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ProbeUsage {
+    /// Requests, including failed ones.
+    pub calls: u32,
+    pub prompt_tokens: u64,
+    pub completion_tokens: u64,
+    /// In the unit of the model's prices.
+    pub cost: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -150,6 +164,17 @@ impl ModelProbe {
         found
     }
 
+    /// What all endpoints took together; `None` if an older version asked them.
+    pub fn usage(&self) -> Option<ProbeUsage> {
+        let own = self.replicas.iter().filter_map(|replica| replica.usage);
+        own.reduce(|sum, own| ProbeUsage {
+            calls: sum.calls + own.calls,
+            prompt_tokens: sum.prompt_tokens + own.prompt_tokens,
+            completion_tokens: sum.completion_tokens + own.completion_tokens,
+            cost: sum.cost + own.cost,
+        })
+    }
+
     /// Whether an endpoint fails what every role needs.
     pub fn is_usable(&self) -> bool {
         let needed = |check: &&ProbeCheck| check.kind.concerns(Role::SimulatedUser, AgentStyle::React);
@@ -168,7 +193,9 @@ mod tests {
             ProbeCheck { kind, outcome, detail: "as said".into(), first_byte_ms: None, total_ms: 1 }
         };
         let checks = ProbeKind::VARIANTS.iter().copied().map(check).collect();
-        let replica = ReplicaProbe { url: "http://x/v1".into(), context_length: None, checks, features: Vec::new() };
+        let (url, features) = ("http://x/v1".to_owned(), Vec::new());
+        let usage = ProbeUsage { calls: 13, prompt_tokens: 700, completion_tokens: 90, cost: 0.25 };
+        let replica = ReplicaProbe { url, context_length: None, checks, features, usage: Some(usage) };
         ModelProbe { probed_at: DateTime::UNIX_EPOCH, replicas: vec![replica] }
     }
 
@@ -191,6 +218,16 @@ mod tests {
         let told = probe(&[ProbeKind::ToolCall]).warnings(Role::Agent, calls);
         assert_eq!(told, ["http://x/v1 failed its check `tool_call`: as said"]);
         assert_eq!(probe(&[]).warnings(Role::Agent, calls), [""; 0]);
+    }
+
+    #[test]
+    fn usage_is_summed_over_the_endpoints() {
+        let mut one = probe(&[]);
+        one.replicas.push(one.replicas[0].clone());
+        let both = ProbeUsage { calls: 26, prompt_tokens: 1400, completion_tokens: 180, cost: 0.5 };
+        assert_eq!(one.usage(), Some(both));
+        one.replicas.iter_mut().for_each(|replica| replica.usage = None);
+        assert_eq!(one.usage(), None);
     }
 
     #[test]

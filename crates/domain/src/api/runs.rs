@@ -80,7 +80,7 @@ pub struct RunOrder {
     #[schema(maximum = 100)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retries: Option<u32>,
-    /// Runs of higher priority are played before others.
+    /// Of the runs of a project, those of higher priority are played first.
     #[serde(skip_serializing_if = "is_default")]
     pub priority: i32,
     /// Conversations that all players together play at once.
@@ -128,16 +128,24 @@ pub struct OrderPreview {
     pub warnings: Vec<String>,
 }
 
+fn conversations() -> String {
+    "conversations".to_owned()
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunSummary {
     pub id: String,
+    /// What it plays: `conversations`, or the rows of a `workflow`.
+    #[serde(default = "conversations")]
+    pub kind: String,
+    /// Its playbooks, separated by commas, or its workflow.
     pub playbook: String,
     pub seed: i64,
     pub created_at: DateTime<Utc>,
     pub planned: i64,
     pub finished: i64,
     pub accepted: i64,
-    /// Failures by who is to blame.
+    /// Failures by who is to blame; of rows by how they ended.
     pub failures: BTreeMap<String, i64>,
     /// Attempts that were spoiled by something other than the agent, by who is to blame. They were played again and
     /// count nowhere else.
@@ -147,7 +155,7 @@ pub struct RunSummary {
     /// Why it was paused, if not by a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused_because: Option<String>,
-    /// Runs of higher priority are played first.
+    /// Of the runs of a project, those of higher priority are played first.
     pub priority: i32,
     /// When its first conversation was claimed, and when its last one ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -159,10 +167,17 @@ pub struct RunSummary {
     pub usage: Vec<UsageSummary>,
 }
 
+impl RunSummary {
+    /// Whether its tasks are rows of a workflow, and no conversations.
+    pub fn plays_rows(&self) -> bool {
+        self.kind != conversations()
+    }
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunChange {
-    /// Runs of higher priority are played before others.
+    /// Of the runs of a project, those of higher priority are played first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
     /// Replaces all caps.
@@ -179,6 +194,8 @@ pub struct RunTerms {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_in_flight: Option<i32>,
     pub budget: Budget,
+    /// The models that play it, each once; roles that follow the script have none.
+    pub models: BTreeSet<String>,
     /// Models, temperatures, scenarios, personas and the rest of its order.
     pub config: Value,
 }

@@ -104,14 +104,14 @@ pub struct Prompts {
 /// Calls to make one after another, as the agent would make them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct TryCalls {
+pub struct TrialCalls {
     /// Path within the project -> text: files that replace the saved ones.
     pub drafts: BTreeMap<String, String>,
     /// The scenario on whose world they are made; default: the base world.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
     /// 1 to 100.
-    pub calls: Vec<TryCall>,
+    pub calls: Vec<TrialCall>,
     /// A value whose origin is returned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
@@ -119,17 +119,17 @@ pub struct TryCalls {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct TryCall {
+pub struct TrialCall {
     pub tool: String,
     #[serde(default)]
     pub arguments: Map<String, Value>,
 }
 
-/// The results of calls that were tried.
+/// The results of trial calls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Tried {
+pub struct TrialReport {
     /// One for each call, up to a call that ended the conversation or that a model would answer.
-    pub replies: Vec<TriedReply>,
+    pub replies: Vec<TrialReply>,
     /// Why the base world alone breaks its schema or invariants, if it does; a scenario's world may be valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -141,8 +141,8 @@ pub struct Tried {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct TriedReply {
-    pub result: TriedResult,
+pub struct TrialReply {
+    pub result: TrialResult,
     /// The event of the answer, by which a `Writer` names it.
     pub seq: u32,
     /// What the agent reads; if a model answers the tool, the prompt of the model.
@@ -180,7 +180,7 @@ pub struct TracedValue {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum TriedResult {
+pub enum TrialResult {
     Answered,
     /// A terminal tool: the conversation is over.
     Ended,

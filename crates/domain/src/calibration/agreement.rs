@@ -5,6 +5,7 @@ use utoipa::ToSchema;
 
 use super::correction::Line;
 use super::kappa::{quadratic_kappa, table, unweighted_kappa};
+use super::mean::mean;
 use super::spearman::spearman;
 
 /// The scores that go with each anchor of a criterion (0, 3, 6, 9 and 10): those that are nearest to it. No whole
@@ -100,9 +101,4 @@ impl GoalAgreement {
 
 fn mean_of(pairs: &[(u8, u8)], value: impl Fn((u8, u8)) -> f64) -> Option<f64> {
     mean(&pairs.iter().map(|pair| value(*pair)).collect::<Vec<_>>())
-}
-
-#[expect(clippy::cast_precision_loss, reason = "there are fewer than 2^52 of them")]
-pub fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }

@@ -1,6 +1,6 @@
 //! Krippendorff's alpha: how far any number of raters agree, some of whom may have left units out.
 
-use super::agreement::mean;
+use super::mean::mean;
 
 /// Alpha for interval data, from `units[unit][rater]`: 1 is perfect agreement, 0 what chance would give, below 0 is
 /// worse than chance. Units that fewer than two raters have scored say nothing and are left out. `None` if no unit is

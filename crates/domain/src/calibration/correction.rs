@@ -59,9 +59,9 @@ pub struct Correction {
     pub lines: BTreeMap<String, Line>,
 }
 
-/// A score as the judge gave it, and as people would have.
+/// A score of the judge, and the score that people would probably have given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Corrected {
+pub struct CorrectedScore {
     pub criterion: String,
     /// The judge's own, 0 to 10.
     pub raw: u8,
@@ -75,17 +75,17 @@ impl Correction {
     }
 
     /// The scores beside their corrections; criteria that nobody rated are left out.
-    pub fn apply(&self, scores: &[Score]) -> Vec<Corrected> {
+    pub fn apply(&self, scores: &[Score]) -> Vec<CorrectedScore> {
         scores.iter().filter_map(|score| self.corrected(&score.criterion, score.score)).collect()
     }
 
     /// The verdict's overall score beside its correction, if people gave one.
-    pub fn overall(&self, verdict: &Verdict) -> Option<Corrected> {
+    pub fn overall(&self, verdict: &Verdict) -> Option<CorrectedScore> {
         self.corrected(OVERALL, verdict.overall)
     }
 
-    fn corrected(&self, criterion: &str, raw: u8) -> Option<Corrected> {
+    fn corrected(&self, criterion: &str, raw: u8) -> Option<CorrectedScore> {
         let corrected = self.lines.get(criterion)?.at(raw);
-        Some(Corrected { criterion: criterion.to_owned(), raw, corrected })
+        Some(CorrectedScore { criterion: criterion.to_owned(), raw, corrected })
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::agreement::mean;
 use super::kappa::{quadratic_kappa, table, unweighted_kappa};
+use super::mean::mean;
 use super::ratings::{GOAL_ACHIEVED, Rating, Ratings};
 
 /// How far the raters agree on one criterion.

@@ -1,5 +1,7 @@
 //! Spearman's rho: whether two raters put things in the same order.
 
+use super::mean::mean;
+
 /// The correlation of the ranks, -1 to 1; equal values share the mean of their ranks. `None` for fewer than two pairs,
 /// or if one side always says the same.
 ///
@@ -29,7 +31,7 @@ fn ranks(values: impl Iterator<Item = u8>) -> Vec<f64> {
 
 /// Pearson's product-moment correlation. All sums of ranks are exact: ranks are halves of whole numbers.
 fn correlation(one: &[f64], other: &[f64]) -> Option<f64> {
-    let (mean_one, mean_other) = (super::agreement::mean(one)?, super::agreement::mean(other)?);
+    let (mean_one, mean_other) = (mean(one)?, mean(other)?);
     let (mut both, mut of_one, mut of_other) = (0.0, 0.0, 0.0);
     for (a, b) in one.iter().zip(other) {
         let (a, b) = (a - mean_one, b - mean_other);

@@ -21,7 +21,7 @@ pub struct Report {
     pub cutoffs: Vec<Cutoff>,
     /// In the order of the steps.
     pub funnel: Vec<Stage>,
-    pub scan: Scanned,
+    pub scan: ScanReport,
     pub split: SplitReport,
     pub leakage: Leakage,
     /// By conversation that stays and whose agents' turns people corrected: the version of its corrections that was scanned
@@ -81,9 +81,9 @@ pub struct Reason {
     pub conversations: u64,
 }
 
-/// What was found in what was said, by kind of value.
+/// Personal data that was found in conversations, by kind of value.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Scanned {
+pub struct ScanReport {
     /// What may belong to somebody.
     pub found: BTreeMap<String, Values>,
     /// What the documents of the conversation hold as well: made up by their authors.

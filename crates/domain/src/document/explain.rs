@@ -4,12 +4,12 @@ use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
-use super::yaml::Located;
+use super::yaml::LocatedValue;
 use crate::patch;
 use crate::problem::{MOST_PROBLEMS, Problem, did_you_mean};
 
 /// One violation may be several problems: each unknown field is one. Those that are explained, and how many are not.
-pub fn violation(error: &ValidationError<'_>, schema: &Value, located: &Located) -> (Vec<Problem>, usize) {
+pub fn violation(error: &ValidationError<'_>, schema: &Value, located: &LocatedValue) -> (Vec<Problem>, usize) {
     let at = error.instance_path().to_string();
     let one = |message: String| (vec![located.problem(&at, message)], 0);
     let found = || shown(error.instance());
@@ -43,7 +43,7 @@ pub fn violation(error: &ValidationError<'_>, schema: &Value, located: &Located)
 fn nearest_branch(
     context: &[Vec<ValidationError<'static>>],
     schema: &Value,
-    located: &Located,
+    located: &LocatedValue,
 ) -> Option<(Vec<Problem>, usize)> {
     let depth = |branch: &&Vec<ValidationError<'static>>| {
         branch.iter().map(|e| e.instance_path().to_string().matches('/').count()).max().unwrap_or(0)

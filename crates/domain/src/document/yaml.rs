@@ -14,13 +14,13 @@ use places::{Place, dotted};
 
 /// A value with the places of its fields in the text.
 #[derive(Debug, Clone)]
-pub struct Located {
+pub struct LocatedValue {
     pub file: String,
     pub value: Value,
     places: Place,
 }
 
-impl Located {
+impl LocatedValue {
     /// Line of the field at this pointer, or of the nearest field around it.
     pub fn line(&self, pointer: &str) -> usize {
         self.places.line(&self.value, pointer)
@@ -36,14 +36,14 @@ impl Located {
     }
 }
 
-pub fn read(file: &str, text: &str) -> Result<Located, Problem> {
+pub fn read(file: &str, text: &str) -> Result<LocatedValue, Problem> {
     if text.len() > MOST_DOCUMENT_BYTES {
         let message = format!("is {} bytes long; at most {MOST_DOCUMENT_BYTES} are read", text.len());
         return Err(Problem::new(file, 0, "", message));
     }
     let mut reader = Reader { events: Parser::new_from_str(text), path: Vec::new(), values: 0 };
     match reader.document() {
-        Ok((value, places)) => Ok(Located { file: file.to_owned(), value, places }),
+        Ok((value, places)) => Ok(LocatedValue { file: file.to_owned(), value, places }),
         Err((line, message)) => Err(Problem::new(file, line, dotted(&reader.pointer()), message)),
     }
 }

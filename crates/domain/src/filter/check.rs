@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::{Bounds, Comparison, Dimension, Filter, PARAMETERS, Parameter, Top, Whose};
+use super::{Bounds, Comparison, Dimension, Filter, JudgingChoice, PARAMETERS, Parameter, TopShare};
 use crate::limits::{LONGEST_NAME, MOST_CRITERIA, MOST_NAMES, name_problem, too_many};
 use crate::patch::join;
 
@@ -31,9 +31,7 @@ impl Parameter {
                 found
             }
             // Their types have no wrong values.
-            Comparison::Complexities(field) => too_many(&at, field.of(filter).len(), MOST_NAMES).into_iter().collect(),
-            Comparison::Outcomes(field) => too_many(&at, field.of(filter).len(), MOST_NAMES).into_iter().collect(),
-            Comparison::Blames(field) => too_many(&at, field.of(filter).len(), MOST_NAMES).into_iter().collect(),
+            Comparison::Words(words) => too_many(&at, words.of(filter).len(), MOST_NAMES).into_iter().collect(),
             // Nor have theirs. Lower bounds are checked together with the upper ones.
             Comparison::Is(_) | Comparison::Min(_) | Comparison::From(_) => Vec::new(),
             Comparison::Contains(field) => {
@@ -63,7 +61,7 @@ impl Parameter {
             }
             Comparison::Best(field) => check_shares(&at, field.of(filter)),
             Comparison::Judging(field) => match field.of(filter) {
-                Whose::Judging(id) if !is_id(id) => {
+                JudgingChoice::Judging(id) if !is_id(id) => {
                     one(Some(format!("expected `own`, `latest` or a judging's id, found `{id}`")))
                 }
                 _ => Vec::new(),
@@ -113,7 +111,7 @@ fn check_scores(at: &str, scores: &BTreeMap<String, u8>, problem: impl Fn(&str, 
     too_many_scores(at, scores.len()).into_iter().chain(wrong).collect()
 }
 
-fn check_shares(at: &str, best: &[Top]) -> Vec<Finding> {
+fn check_shares(at: &str, best: &[TopShare]) -> Vec<Finding> {
     let wrong = best.iter().enumerate().filter(|(_, top)| !(top.share > 0.0 && top.share <= 1.0));
     let wrong = wrong
         .map(|(i, top)| (format!("{at}/{i}/share"), format!("expected a share above 0, up to 1; found {}", top.share)));

@@ -100,9 +100,11 @@ impl Parameter {
                 let all = || names.iter().map(|name| number(name).unwrap_or(NOTHING)).collect();
                 one((!names.is_empty()).then(all).map(Test::AllOf))
             }
-            Comparison::Complexities(field) => one(any_of(field.of(filter), |word| Some(*word as u32))),
-            Comparison::Outcomes(field) => one(any_of(field.of(filter), |word| Some(*word as u32))),
-            Comparison::Blames(field) => one(any_of(field.of(filter), |word| Some(*word as u32))),
+            Comparison::Words(words) => {
+                let known = dimension.words().unwrap_or_default();
+                let place = |word: &&str| known.iter().position(|known| known == word);
+                one(any_of(&words.of(filter), |word| u32::try_from(place(word)?).ok()))
+            }
             Comparison::Contains(field) => one(field.of(filter).clone().map(Test::Contains)),
             Comparison::Is(field) => one(field.of(filter).map(Test::Is)),
             Comparison::MinScore(field) => one(field.of(filter).map(|min| Test::Within(Bounds::at_least(min)))),

@@ -10,7 +10,8 @@ use crate::persona::Complexity;
 /// facet.
 ///
 /// To add a dimension, add a variant, its parameters in [`PARAMETERS`](super::PARAMETERS), and the fields of
-/// [`Filter`](super::Filter) that they read. Each [`Row`](super::Row) then has to say where its value comes from.
+/// [`Filter`](super::Filter) that they read. Each [`Row`](super::Row) then has to say where its value comes from. If its values
+/// are the variants of an enum, they are in [`Self::words`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Dimension {
@@ -91,7 +92,7 @@ impl Dimension {
             Self::Finished => ("Finished", ValueKind::Time),
             Self::Turns => ("Turns", ValueKind::Count),
             Self::GoalAchieved => ("Goal", ValueKind::Flag { yes: "achieved", no: "not achieved" }),
-            Self::Agreement => ("Judges agree", ValueKind::Share),
+            Self::Agreement => ("Agreement of judges", ValueKind::Share),
             Self::Rated => ("Rated by people", YES_OR_NO),
             Self::Annotated => ("Annotated by people", YES_OR_NO),
             Self::Corrected => ("Corrected by people", YES_OR_NO),
@@ -128,6 +129,6 @@ impl Dimension {
 }
 
 /// The names of the variants of an enum, in their order.
-pub(super) fn names<T: VariantArray + Copy + Into<&'static str>>() -> Vec<&'static str> {
+fn names<T: VariantArray + Copy + Into<&'static str>>() -> Vec<&'static str> {
     T::VARIANTS.iter().map(|variant| (*variant).into()).collect()
 }

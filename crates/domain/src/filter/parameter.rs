@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::{Bounds, Dimension, Filter, Status, Top, Whose};
-use crate::outcome::Blame;
-use crate::persona::Complexity;
+use super::{Bounds, Dimension, Filter, JudgingChoice, TopShare};
 
 /// One condition that people can set.
 #[derive(Debug)]
@@ -31,9 +29,8 @@ pub enum Comparison {
     AnyOf(Field<Vec<String>>),
     /// All of these names.
     AllOf(Field<Vec<String>>),
-    Complexities(Field<Vec<Complexity>>),
-    Outcomes(Field<Vec<Status>>),
-    Blames(Field<Vec<Blame>>),
+    /// At least one of these words, which are [`Dimension::words`].
+    Words(Words),
     /// Contains this text, letter by letter.
     Contains(Field<Option<String>>),
     Is(Field<Option<bool>>),
@@ -48,9 +45,9 @@ pub enum Comparison {
     From(Field<Option<DateTime<Utc>>>),
     Before(Field<Option<DateTime<Utc>>>),
     /// Among the best of those that pass everything else.
-    Best(Field<Vec<Top>>),
+    Best(Field<Vec<TopShare>>),
     /// By the verdicts of this judging.
-    Judging(Field<Whose>),
+    Judging(Field<JudgingChoice>),
 }
 
 /// A field of a filter.
@@ -70,9 +67,42 @@ impl<T> Field<T> {
     }
 }
 
+/// A field of a filter that is a list of variants of an enum. They are read and written as their names.
+#[derive(Debug)]
+pub struct Words {
+    get: fn(&Filter) -> Vec<&'static str>,
+    /// Adds a word. False if it is none of the enum.
+    add: fn(&mut Filter, &str) -> bool,
+    clear: fn(&mut Filter),
+}
+
+impl Words {
+    pub(super) fn of(&self, filter: &Filter) -> Vec<&'static str> {
+        (self.get)(filter)
+    }
+
+    pub(super) fn add(&self, filter: &mut Filter, word: &str) -> bool {
+        (self.add)(filter, word)
+    }
+
+    pub(super) fn clear(&self, filter: &mut Filter) {
+        (self.clear)(filter);
+    }
+}
+
 macro_rules! field {
     ($field:ident) => {
         Field { get: |filter| &filter.$field, get_mut: |filter| &mut filter.$field }
+    };
+}
+
+macro_rules! words {
+    ($field:ident) => {
+        Words {
+            get: |filter| filter.$field.iter().map(|word| (*word).into()).collect(),
+            add: |filter, word| word.parse().map(|word| filter.$field.push(word)).is_ok(),
+            clear: |filter| filter.$field.clear(),
+        }
     };
 }
 
@@ -87,79 +117,82 @@ pub fn list_parameters() -> impl Iterator<Item = &'static str> {
 /// All parameters, in the order in which their conditions are checked.
 pub static PARAMETERS: [Parameter; 32] = {
     use Comparison::{
-        AllOf, AnyOf, Before, Best, Blames, Complexities, Contains, From, Is, Judging, Max, MaxScore, MaxScores, Min,
-        MinScore, MinScores, MinShare, Outcomes,
+        AllOf, AnyOf, Before, Best, Contains, From, Is, Judging, Max, MaxScore, MaxScores, Min, MinScore, MinScores,
+        MinShare, Words as OneOf,
     };
     use Dimension as D;
     [
-        new("run", "runs", D::Run, AnyOf(field!(runs))).says("Run {}", "Only this run, by its id."),
+        new("run", "runs", D::Run, AnyOf(field!(runs))).described("Run {}", "Only this run, by its id."),
         new("scenario", "scenarios", D::Scenario, AnyOf(field!(scenarios)))
-            .says("Scenario: {}", "Only this scenario, by its id."),
+            .described("Scenario: {}", "Only this scenario, by its id."),
         new("family", "families", D::Family, AnyOf(field!(families)))
-            .says("Scenario family: {}", "Only scenarios of this family."),
-        new("tag", "tags", D::Tag, AnyOf(field!(tags))).says("Tag: {}", "Only scenarios with one of these tags."),
+            .described("Scenario family: {}", "Only scenarios of this family."),
+        new("tag", "tags", D::Tag, AnyOf(field!(tags))).described("Tag: {}", "Only scenarios with one of these tags."),
         new("playbook", "playbooks", D::Playbook, AnyOf(field!(playbooks)))
-            .says("Playbook: {}", "Only scenarios of this playbook."),
-        new("model", "models", D::Model, AnyOf(field!(models))).says(
+            .described("Playbook: {}", "Only scenarios of this playbook."),
+        new("model", "models", D::Model, AnyOf(field!(models))).described(
             "Model {}",
             "Only if the model NAME played the agent; ROLE:NAME for another role, such as judge:NAME.",
         ),
         new("persona", "personas", D::Persona, AnyOf(field!(personas)))
-            .says("Persona: {}", "Only this persona profile."),
-        new("complexity", "complexities", D::Complexity, Complexities(field!(complexities)))
-            .says("Complexity: {}", "How the user's turns are phrased."),
-        new("outcome", "outcomes", D::Outcome, Outcomes(field!(outcomes)))
-            .says("Outcome: {}", "Outcome of the conversation."),
-        new("blame", "blames", D::Blame, Blames(field!(blames)))
-            .says("Blame: {}", "Who is to blame. Only failures pass."),
-        new("reason", "reason", D::Reason, Contains(field!(reason))).says(
+            .described("Persona: {}", "Only this persona profile."),
+        new("complexity", "complexities", D::Complexity, OneOf(words!(complexities)))
+            .described("Complexity: {}", "How the user's turns are phrased."),
+        new("outcome", "outcomes", D::Outcome, OneOf(words!(outcomes)))
+            .described("Outcome: {}", "Outcome of the conversation."),
+        new("blame", "blames", D::Blame, OneOf(words!(blames)))
+            .described("Blame: {}", "Who is to blame. Only failures pass."),
+        new("reason", "reason", D::Reason, Contains(field!(reason))).described(
             "Failed for “{}”",
             "Exact text that the reason for the failure contains. Accepted conversations do not pass.",
         ),
-        new("ending", "endings", D::Ending, AnyOf(field!(endings))).says("Ending: {}", "How the conversation ended."),
-        new("finished_from", "finished_from", D::Finished, From(field!(finished_from))).says(
+        new("ending", "endings", D::Ending, AnyOf(field!(endings)))
+            .described("Ending: {}", "How the conversation ended."),
+        new("finished_from", "finished_from", D::Finished, From(field!(finished_from))).described(
             "Finished from {}",
             "Finished at this time or later: RFC 3339, or a day, which begins at midnight UTC.",
         ),
         new("finished_before", "finished_before", D::Finished, Before(field!(finished_before)))
-            .says("Finished before {}", "Finished before this time."),
+            .described("Finished before {}", "Finished before this time."),
         new("min_turns", "turns", D::Turns, Min(field!(turns)))
-            .says("Turns ≥ {}", "The lowest number of turns of the user."),
+            .described("Turns ≥ {}", "The lowest number of turns of the user."),
         new("max_turns", "turns", D::Turns, Max(field!(turns)))
-            .says("Turns ≤ {}", "The highest number of turns of the user."),
+            .described("Turns ≤ {}", "The highest number of turns of the user."),
         new("goal_achieved", "goal_achieved", D::GoalAchieved, Is(field!(goal_achieved)))
-            .says("Goal: {}", "The user's goal was achieved."),
-        new("min_agreement", "min_agreement", D::Agreement, MinShare(field!(min_agreement))).says(
+            .described("Goal: {}", "The user's goal was achieved."),
+        new("min_agreement", "min_agreement", D::Agreement, MinShare(field!(min_agreement))).described(
             "Agreement ≥ {}",
             "The lowest agreement of a panel of judges, from 0 to 1. Conversations with one judge do not pass.",
         ),
-        new("rated", "rated", D::Rated, Is(field!(rated))).says("Rated by people: {}", "Somebody rated it."),
+        new("rated", "rated", D::Rated, Is(field!(rated))).described("Rated by people: {}", "Somebody rated it."),
         new("annotated", "annotated", D::Annotated, Is(field!(annotated)))
-            .says("Annotated by people: {}", "Somebody annotated one of its steps."),
-        new("corrected", "corrected", D::Corrected, Is(field!(corrected))).says(
+            .described("Annotated by people: {}", "Somebody annotated one of its steps."),
+        new("corrected", "corrected", D::Corrected, Is(field!(corrected))).described(
             "Corrected by people: {}",
             "Somebody corrected a turn of the agent. Exports contain the corrected turn.",
         ),
         new("min_overall", "min_overall", D::Score, MinScore(field!(min_overall)))
-            .says("Overall score ≥ {}", "The lowest overall score, from 0 to 10."),
-        new("max_overall", "max_overall", D::Score, MaxScore(field!(max_overall))).says(
+            .described("Overall score ≥ {}", "The lowest overall score, from 0 to 10."),
+        new("max_overall", "max_overall", D::Score, MaxScore(field!(max_overall))).described(
             "Overall score ≤ {}",
             "The highest overall score, from 0 to 10. Conversations without one do not pass.",
         ),
         new("min_score", "min_scores", D::Score, MinScores(field!(min_scores)))
-            .says("≥ {}", "The lowest score for a criterion, from 0 to 10."),
-        new("max_score", "max_scores", D::Score, MaxScores(field!(max_scores)))
-            .says("≤ {}", "The highest score for a criterion, from 0 to 10. Conversations without one do not pass."),
+            .described("≥ {}", "The lowest score for a criterion, from 0 to 10."),
+        new("max_score", "max_scores", D::Score, MaxScores(field!(max_scores))).described(
+            "≤ {}",
+            "The highest score for a criterion, from 0 to 10. Conversations without one do not pass.",
+        ),
         new("verified", "verified", D::Verified, Is(field!(verified)))
-            .says("Verifier: {}", "The verifier found nothing wrong."),
+            .described("Verifier: {}", "The verifier found nothing wrong."),
         new("min_tool_calls", "tool_calls", D::ToolCalls, Min(field!(tool_calls)))
-            .says("Tool calls ≥ {}", "The lowest number of tool calls by the agent and its sub-agents."),
+            .described("Tool calls ≥ {}", "The lowest number of tool calls by the agent and its sub-agents."),
         new("max_tool_calls", "tool_calls", D::ToolCalls, Max(field!(tool_calls)))
-            .says("Tool calls ≤ {}", "The highest number of tool calls by the agent and its sub-agents."),
+            .described("Tool calls ≤ {}", "The highest number of tool calls by the agent and its sub-agents."),
         new("tool_any", "tools_any", D::Tool, AnyOf(field!(tools_any)))
-            .says("Calls {}", "Only if one of these tools was called."),
+            .described("Calls {}", "Only if one of these tools was called."),
         new("tool_all", "tools_all", D::Tool, AllOf(field!(tools_all)))
-            .says("Calls also {}", "Only if all of these tools were called."),
+            .described("Calls also {}", "Only if all of these tools were called."),
         Parameter {
             name: "top",
             field: "top",
@@ -185,7 +218,7 @@ const fn new(name: &'static str, field: &'static str, dimension: Dimension, comp
 }
 
 impl Parameter {
-    const fn says(self, phrase: &'static str, help: &'static str) -> Self {
+    const fn described(self, phrase: &'static str, help: &'static str) -> Self {
         let Self { name, field, dimension, comparison, .. } = self;
         Self { name, field, dimension, comparison, phrase, help }
     }
@@ -252,12 +285,7 @@ impl Parameter {
     pub(super) const fn is_list(&self) -> bool {
         matches!(
             self.comparison,
-            Comparison::AnyOf(_)
-                | Comparison::AllOf(_)
-                | Comparison::Complexities(_)
-                | Comparison::Outcomes(_)
-                | Comparison::Blames(_)
-                | Comparison::Best(_)
+            Comparison::AnyOf(_) | Comparison::AllOf(_) | Comparison::Words(_) | Comparison::Best(_)
         )
     }
 

@@ -126,7 +126,7 @@ fn everything_asked_for_must_hold() {
 #[test]
 fn the_best_are_all_that_are_as_good_as_the_last_of_them() {
     let least = |share: f64, scores: [u8; 10]| {
-        let mut best = Best::of(&Top { criterion: None, share });
+        let mut best = ScoreHistogram::of(&TopShare { criterion: None, share });
         scores.into_iter().for_each(|score| best.count(score));
         best.least()
     };
@@ -186,9 +186,9 @@ fn it_is_written_as_it_is_read() {
 fn sample(parameter: &Parameter) -> &'static str {
     match &parameter.comparison {
         Comparison::AnyOf(_) | Comparison::AllOf(_) | Comparison::Contains(_) => "tone",
-        Comparison::Complexities(_) => "vague",
-        Comparison::Outcomes(_) => "failed",
-        Comparison::Blames(_) => "simulated_user",
+        Comparison::Words(_) => {
+            parameter.dimension.and_then(Dimension::words).and_then(|words| words.last().copied()).expect("words")
+        }
         Comparison::Is(_) => "false",
         Comparison::MinScore(_) | Comparison::MaxScore(_) | Comparison::Min(_) | Comparison::Max(_) => "7",
         Comparison::MinScores(_) | Comparison::MaxScores(_) => "tool: usage:7",

@@ -5,10 +5,8 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat, Utc};
-use strum::VariantArray;
 
-use super::dimension::names;
-use super::{Comparison, Filter, Notation, PARAMETERS, Parameter, Top};
+use super::{Comparison, Dimension, Filter, Notation, PARAMETERS, Parameter, TopShare};
 
 /// Errors quote at most so many characters of what was sent.
 const LONGEST_QUOTE: usize = 80;
@@ -51,9 +49,12 @@ impl Parameter {
     pub fn read(&self, filter: &mut Filter, text: &str, notation: Notation) -> Result<(), String> {
         match &self.comparison {
             Comparison::AnyOf(field) | Comparison::AllOf(field) => field.of_mut(filter).push(text.to_owned()),
-            Comparison::Complexities(field) => field.of_mut(filter).push(word(text)?),
-            Comparison::Outcomes(field) => field.of_mut(filter).push(word(text)?),
-            Comparison::Blames(field) => field.of_mut(filter).push(word(text)?),
+            Comparison::Words(words) => {
+                if !words.add(filter, text) {
+                    let known = self.dimension.and_then(Dimension::words).unwrap_or_default();
+                    return Err(expected(&format!("one of `{}`", known.join("`, `")), text));
+                }
+            }
             Comparison::Contains(field) => *field.of_mut(filter) = Some(text.to_owned()),
             Comparison::Is(field) => *field.of_mut(filter) = Some(parse(text, "`true` or `false`")?),
             Comparison::MinScore(field) | Comparison::MaxScore(field) => *field.of_mut(filter) = Some(score(text)?),
@@ -85,9 +86,7 @@ impl Parameter {
     ) -> Result<(), String> {
         match &self.comparison {
             Comparison::AnyOf(field) | Comparison::AllOf(field) => field.of_mut(filter).clear(),
-            Comparison::Complexities(field) => field.of_mut(filter).clear(),
-            Comparison::Outcomes(field) => field.of_mut(filter).clear(),
-            Comparison::Blames(field) => field.of_mut(filter).clear(),
+            Comparison::Words(words) => words.clear(filter),
             Comparison::Best(field) => field.of_mut(filter).clear(),
             _ => {}
         }
@@ -98,9 +97,7 @@ impl Parameter {
     fn texts(&self, filter: &Filter) -> Vec<String> {
         match &self.comparison {
             Comparison::AnyOf(field) | Comparison::AllOf(field) => field.of(filter).clone(),
-            Comparison::Complexities(field) => texts(field.of(filter)),
-            Comparison::Outcomes(field) => texts(field.of(filter)),
-            Comparison::Blames(field) => texts(field.of(filter)),
+            Comparison::Words(words) => texts(&words.of(filter)),
             Comparison::Contains(field) => texts(field.of(filter)),
             Comparison::Is(field) => texts(field.of(filter)),
             Comparison::MinScore(field) | Comparison::MaxScore(field) => texts(field.of(filter)),
@@ -121,7 +118,7 @@ impl Parameter {
     }
 }
 
-impl Display for Top {
+impl Display for TopShare {
     /// As in a query.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.criterion {
@@ -135,10 +132,6 @@ fn texts<'a, T: Display + 'a>(values: impl IntoIterator<Item = &'a T>) -> Vec<St
     values.into_iter().map(ToString::to_string).collect()
 }
 
-fn word<T: FromStr + VariantArray + Copy + Into<&'static str>>(text: &str) -> Result<T, String> {
-    parse(text, &format!("one of `{}`", names::<T>().join("`, `")))
-}
-
 /// Whether a number that fits a byte is a score is checked by [`Filter::problems`].
 fn score(text: &str) -> Result<u8, String> {
     parse(text, "a whole number from 0 to 10")
@@ -148,14 +141,14 @@ fn count(text: &str) -> Result<u32, String> {
     parse(text, &format!("a whole number up to {}", u32::MAX))
 }
 
-fn top(text: &str, notation: Notation) -> Result<Top, String> {
+fn top(text: &str, notation: Notation) -> Result<TopShare, String> {
     let separator = notation.separator();
     let (criterion, share) = match text.rsplit_once(separator) {
         Some((criterion, share)) => (Some(criterion.to_owned()), share),
         None => (None, text),
     };
     let wanted = format!("a share above 0, up to 1, such as 0.1 or tool_usage{separator}0.1");
-    Ok(Top { criterion, share: share.parse().map_err(|_| expected(&wanted, text))? })
+    Ok(TopShare { criterion, share: share.parse().map_err(|_| expected(&wanted, text))? })
 }
 
 /// A day is its first moment: `finished_from` includes the day, and `finished_before` excludes it.

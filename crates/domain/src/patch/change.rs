@@ -87,14 +87,14 @@ mod tests {
     use super::*;
 
     /// Pointer, value before, value after.
-    type Told<'a> = (&'a str, Option<Value>, Option<Value>);
+    type ValueChange<'a> = (&'a str, Option<Value>, Option<Value>);
 
     #[track_caller]
-    fn check(mut document: Value, patch: Value, after: &Value, expected: &[Told]) {
+    fn check(mut document: Value, patch: Value, after: &Value, expected: &[ValueChange]) {
         let patch: Vec<PatchOp> = serde_json::from_value(patch).unwrap();
         let changes = apply(&mut document, &patch);
         assert_eq!(document, *after);
-        let told: Vec<Told> =
+        let told: Vec<ValueChange> =
             changes.iter().map(|change| (change.pointer.as_str(), change.was.clone(), change.is.clone())).collect();
         assert_eq!(told, expected);
     }

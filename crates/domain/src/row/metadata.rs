@@ -20,7 +20,7 @@ pub struct Metadata {
     /// When the run was made; RFC 3339.
     pub created_at: Arc<str>,
     pub generator: &'static str,
-    pub playbook: Arc<Versioned>,
+    pub playbook: Arc<VersionedName>,
     pub scenario: Arc<Scenario>,
     pub persona: Arc<Persona>,
     pub complexity: Complexity,
@@ -28,7 +28,7 @@ pub struct Metadata {
     /// From 1; more if somebody else than the agent spoiled the ones before.
     pub attempt: i32,
     #[serde(flatten)]
-    pub played: Arc<Played>,
+    pub played: Arc<PlayConditions>,
     pub branch: Branch,
     pub world: Worlds,
     pub ending: &'static str,
@@ -60,7 +60,7 @@ pub struct Metadata {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Versioned {
+pub struct VersionedName {
     pub name: String,
     pub version: String,
 }
@@ -82,7 +82,7 @@ pub struct Seed {
 
 /// Who played, and how. In a branch the agent is the sub-agent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Played {
+pub struct PlayConditions {
     /// By role.
     pub models: BTreeMap<String, String>,
     pub temperatures: BTreeMap<String, f64>,

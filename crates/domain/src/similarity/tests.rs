@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{Likeness, Near, NearDuplicates, SAME_DESCRIPTION, SAME_GOAL, ratio};
+use super::{Likeness, NearDuplicates, SAME_DESCRIPTION, SAME_GOAL, SimilarPair, ratio};
 
 #[test]
 fn the_ratio_is_that_of_python() {
@@ -13,10 +13,10 @@ fn the_ratio_is_that_of_python() {
 }
 
 /// Every pair, compared letter by letter.
-fn naive(texts: &[String], threshold: f64) -> Vec<Near> {
+fn naive(texts: &[String], threshold: f64) -> Vec<SimilarPair> {
     let pairs = (0..texts.len()).flat_map(|first| (first + 1..texts.len()).map(move |second| (first, second)));
     pairs
-        .map(|(first, second)| Near { first, second, ratio: ratio(&texts[first], &texts[second]) })
+        .map(|(first, second)| SimilarPair { first, second, ratio: ratio(&texts[first], &texts[second]) })
         .filter(|near| near.ratio >= threshold)
         .collect()
 }

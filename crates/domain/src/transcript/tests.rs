@@ -166,7 +166,7 @@ fn a_sub_agent_that_is_cut_off_is_kept_apart() {
     let transcript = folded(events);
     assert_eq!((transcript.agents.len(), transcript.branches.len(), transcript.interrupted.len()), (1, 0, 1));
     assert_eq!(transcript.sub_agents()[0].seqs, [2, 3]);
-    assert_eq!(transcript.end, Some(End { seq: 4, ending: Ending::StepLimit }));
+    assert_eq!(transcript.end, Some(EndEvent { seq: 4, ending: Ending::StepLimit }));
     assert!(transcript.agent().pending.is_empty(), "nobody waits any more");
 }
 

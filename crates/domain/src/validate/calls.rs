@@ -9,13 +9,13 @@ use crate::problem::did_you_mean;
 use crate::scenario::{Scenario, ScriptCall};
 
 /// Where a tool is named: pointer, name, arguments.
-type Named<'a> = (String, &'a str, &'a Map<String, Value>);
+type NamedCall<'a> = (String, &'a str, &'a Map<String, Value>);
 
 pub fn unknown(playbook: &Playbook, scenario: &Scenario) -> Vec<Finding> {
     named(scenario).flat_map(|named| unknown_in(playbook, named)).collect()
 }
 
-fn named(scenario: &Scenario) -> impl Iterator<Item = Named<'_>> {
+fn named(scenario: &Scenario) -> impl Iterator<Item = NamedCall<'_>> {
     let calls = scenario.script.iter().enumerate().flat_map(|(i, step)| {
         let by_agent = scripted(format!("/script/{i}/calls"), &step.calls);
         by_agent.chain(scripted(format!("/script/{i}/user_calls"), &step.user_calls))
@@ -26,15 +26,15 @@ fn named(scenario: &Scenario) -> impl Iterator<Item = Named<'_>> {
         .chain(patterns("/expected_outcome/forbidden", &expected.forbidden))
 }
 
-fn scripted(at: String, calls: &[ScriptCall]) -> impl Iterator<Item = Named<'_>> {
+fn scripted(at: String, calls: &[ScriptCall]) -> impl Iterator<Item = NamedCall<'_>> {
     calls.iter().enumerate().map(move |(j, call)| (format!("{at}/{j}"), call.tool.as_str(), &call.args))
 }
 
-fn patterns<'a>(at: &'static str, patterns: &'a [ActionPattern]) -> impl Iterator<Item = Named<'a>> {
+fn patterns<'a>(at: &'static str, patterns: &'a [ActionPattern]) -> impl Iterator<Item = NamedCall<'a>> {
     patterns.iter().enumerate().map(move |(j, pattern)| (format!("{at}/{j}"), pattern.tool.as_str(), &pattern.args))
 }
 
-fn unknown_in(playbook: &Playbook, (at, name, args): Named<'_>) -> Vec<Finding> {
+fn unknown_in(playbook: &Playbook, (at, name, args): NamedCall<'_>) -> Vec<Finding> {
     let Some(tool) = playbook.all_tools().find(|tool| tool.name == name) else {
         let hint = did_you_mean(name, playbook.all_tools().map(|tool| tool.name.as_str()));
         let message = format!("the playbook has no tool `{name}`{hint}");

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use chrono::{DateTime, Utc};
-use domain::filter::{Reviewed, Status, Whose};
+use domain::filter::{JudgingChoice, ReviewFlags, Status};
 use domain::outcome::Blame;
 use domain::verdict::{Verdict, Verification};
 use futures::TryStreamExt;
@@ -14,8 +14,8 @@ use uuid::Uuid;
 use crate::conversations::outcome;
 use crate::{BadRow, Result};
 
-/// A run that is looked at, and whose verdicts count in it.
-pub struct Looked {
+/// A run whose conversations are read, and the judging whose verdicts count.
+pub struct SourceRun {
     pub run: Uuid,
     pub library: String,
     /// `None` if it was never judged as it is asked for.
@@ -25,21 +25,27 @@ pub struct Looked {
     pub models: Vec<String>,
 }
 
-/// The runs of a project, or these of them, the oldest first.
-pub async fn runs(db: &mut PgConnection, project: Uuid, only: Option<&[Uuid]>, whose: &Whose) -> Result<Vec<Looked>> {
+/// The runs of conversations of a project, or these of them, the oldest first.
+pub async fn runs(
+    db: &mut PgConnection,
+    project: Uuid,
+    only: Option<&[Uuid]>,
+    whose: &JudgingChoice,
+) -> Result<Vec<SourceRun>> {
     let one = match whose {
-        Whose::Judging(id) => id.parse::<Uuid>().ok(),
-        Whose::Own | Whose::Latest => None,
+        JudgingChoice::Judging(id) => id.parse::<Uuid>().ok(),
+        JudgingChoice::Own | JudgingChoice::Latest => None,
     };
     let rows = sqlx::query_as!(
-        Looked,
+        SourceRun,
         r#"SELECT r.id AS run, r.library, j.id AS "judging?", coalesce(j.original, false) AS "original!",
                   models_of(r.spec, coalesce(j.models, '[]')) AS "models!"
            FROM runs r LEFT JOIN LATERAL (
                SELECT id, original, models FROM judgings
                WHERE run_id = r.id AND CASE $3 WHEN 'own' THEN original WHEN 'latest' THEN true ELSE id = $4 END
                ORDER BY created_at DESC, id DESC LIMIT 1) j ON true
-           WHERE r.project_id = $1 AND ($2::uuid[] IS NULL OR r.id = ANY($2)) ORDER BY r.created_at, r.id"#,
+           WHERE r.project_id = $1 AND r.kind = 'conversations' AND ($2::uuid[] IS NULL OR r.id = ANY($2))
+           ORDER BY r.created_at, r.id"#,
         project,
         only,
         String::from(whose.clone()),
@@ -52,14 +58,14 @@ pub async fn runs(db: &mut PgConnection, project: Uuid, only: Option<&[Uuid]>, w
 pub async fn ended(db: &mut PgConnection, project: Uuid) -> Result<i64> {
     let count = sqlx::query_scalar!(
         r#"SELECT coalesce(sum(tasks), 0)::bigint AS "count!" FROM tallies JOIN runs ON runs.id = run_id
-           WHERE project_id = $1 AND NOT superseded"#,
+           WHERE project_id = $1 AND runs.kind = 'conversations' AND NOT superseded"#,
         project
     );
     Ok(count.fetch_one(db).await?)
 }
 
 /// A conversation that has ended, as one judging sees it.
-pub struct Found {
+pub struct EndedConversation {
     pub id: Uuid,
     pub position: i32,
     pub scenario: String,
@@ -78,12 +84,12 @@ pub struct Found {
     pub verdict: Option<Verdict>,
     /// What the verifier found when it was judged again.
     pub verified: Option<bool>,
-    pub reviewed: Reviewed,
+    pub reviewed: ReviewFlags,
 }
 
-/// What is read of each conversation only if a filter asks for it: it is long.
+/// Long columns, which are read only if a filter needs them.
 #[derive(Debug, Clone, Copy)]
-pub struct Long {
+pub struct LongColumns {
     pub scores: bool,
     pub reasons: bool,
 }
@@ -91,9 +97,9 @@ pub struct Long {
 /// Hands over what has ended in a run, in order, until it is told to stop.
 pub async fn conversations(
     db: &mut PgConnection,
-    looked: &Looked,
-    long: Long,
-    mut hear: impl FnMut(Found) -> ControlFlow<()>,
+    looked: &SourceRun,
+    long: LongColumns,
+    mut hear: impl FnMut(EndedConversation) -> ControlFlow<()>,
 ) -> Result<()> {
     let mut rows = sqlx::query_as!(
         Row,
@@ -146,7 +152,7 @@ struct Row {
 }
 
 impl Row {
-    fn found(self, original: bool) -> Result<Found> {
+    fn found(self, original: bool) -> Result<EndedConversation> {
         let (status, blame, reason) = match (&self.judged, original) {
             // The judging has not come to it yet, or never will.
             (None, false) if self.ending.is_some() => (Status::Unfinished, None, None),
@@ -167,7 +173,7 @@ impl Row {
                 reason: format!("{score} is no score"),
             })
         };
-        Ok(Found {
+        Ok(EndedConversation {
             id: self.id,
             position: self.position,
             scenario: self.scenario,
@@ -183,7 +189,7 @@ impl Row {
             goal_achieved: self.goal_achieved,
             verdict: self.verdict.map(|verdict| verdict.0),
             verified: self.verification.map(|verification| verification.passed()),
-            reviewed: Reviewed { rated: self.rated, annotated: self.annotated, corrected: self.corrected },
+            reviewed: ReviewFlags { rated: self.rated, annotated: self.annotated, corrected: self.corrected },
         })
     }
 }

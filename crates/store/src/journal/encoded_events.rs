@@ -31,6 +31,11 @@ impl EncodedEvents {
         self.text.len()
     }
 
+    /// Bytes that they take of the disk, more or less: PostgreSQL compresses long ones.
+    pub fn stored_bytes(&self) -> i64 {
+        i64::try_from(self.text.len() + self.ends.len() * EVENT_ROW).unwrap_or(i64::MAX)
+    }
+
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -49,3 +54,5 @@ impl EncodedEvents {
 
 /// Bytes of an event, more or less.
 const USUAL: usize = 700;
+/// Bytes that PostgreSQL takes for an event beside its text: the headers of the row, its key, and its entry in the index.
+const EVENT_ROW: usize = 90;

@@ -9,9 +9,9 @@ use uuid::Uuid;
 
 use crate::Result;
 
-/// What a rater has now.
+/// The conversation that a rater holds now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
+pub struct HeldAssignment {
     pub conversation: Uuid,
     pub ordinal: i32,
     /// `None`: it was given to them by name.
@@ -19,7 +19,7 @@ pub struct Taken {
 }
 
 /// How many conversations a rater could be given, those that they hold among them.
-pub async fn left(db: &mut PgConnection, queue: Uuid, rater: &str, now: DateTime<Utc>) -> Result<i64> {
+pub async fn count_open(db: &mut PgConnection, queue: Uuid, rater: &str, now: DateTime<Utc>) -> Result<i64> {
     let left = sqlx::query_scalar!(r#"SELECT count(*) AS "left!" FROM review_open_for($1, $2, $3)"#, queue, rater, now);
     Ok(left.fetch_one(db).await?)
 }
@@ -32,7 +32,7 @@ pub async fn take(
     rater: &str,
     now: DateTime<Utc>,
     expires_at: DateTime<Utc>,
-) -> Result<Option<Taken>> {
+) -> Result<Option<HeldAssignment>> {
     let mut tx = db.begin().await?;
     let found = sqlx::query!(
         "SELECT i.conversation_id, i.ordinal FROM review_items i
@@ -63,7 +63,7 @@ pub async fn take(
     .await?;
     tx.commit().await?;
     let (conversation, ordinal) = (found.conversation_id, found.ordinal);
-    Ok(taken.map(|row| Taken { conversation, ordinal, expires_at: row.expires_at }))
+    Ok(taken.map(|row| HeldAssignment { conversation, ordinal, expires_at: row.expires_at }))
 }
 
 /// A rater leaves out what they hold. False if they do not hold it.

@@ -19,16 +19,21 @@ pub async fn blind(db: &mut PgConnection, conversations: &[Uuid], person: &str, 
 
 /// A conversation with its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Placed {
+pub struct ConversationPlace {
     pub conversation: Uuid,
     pub run: Uuid,
     pub position: i32,
 }
 
 /// All of a project of which that is so.
-pub async fn blind_in(db: &mut PgConnection, project: Uuid, person: &str, admin: bool) -> Result<Vec<Placed>> {
+pub async fn blind_in(
+    db: &mut PgConnection,
+    project: Uuid,
+    person: &str,
+    admin: bool,
+) -> Result<Vec<ConversationPlace>> {
     let hidden = sqlx::query_as!(
-        Placed,
+        ConversationPlace,
         r#"SELECT DISTINCT t.id AS conversation, t.run_id AS run, t.position
            FROM blind_to($2, $3) b JOIN tasks t ON t.id = b.conversation_id WHERE b.project_id = $1"#,
         project,

@@ -70,8 +70,8 @@ fn corrections_stand_beside_the_scores() {
     let report = report();
     let judged = verdict(9, 10, true);
     let correction = Correction::fit(&report);
-    assert_snapshot!(format!("{:?}", correction.apply(&judged.scores)), @r#"[Corrected { criterion: "tool_usage", raw: 9, corrected: 7.3 }]"#);
-    assert_snapshot!(format!("{:?}", correction.overall(&judged)), @r#"Some(Corrected { criterion: "overall", raw: 10, corrected: 9.3 })"#);
+    assert_snapshot!(format!("{:?}", correction.apply(&judged.scores)), @r#"[CorrectedScore { criterion: "tool_usage", raw: 9, corrected: 7.3 }]"#);
+    assert_snapshot!(format!("{:?}", correction.overall(&judged)), @r#"Some(CorrectedScore { criterion: "overall", raw: 10, corrected: 9.3 })"#);
     let unrated = Score { criterion: "consistency".into(), score: 5, rationale: String::new() };
     assert!(correction.apply(&[unrated]).is_empty());
 }
