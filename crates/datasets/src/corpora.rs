@@ -9,7 +9,7 @@ pub mod balance;
 pub mod job;
 pub mod leakage;
 pub mod manifest;
-pub mod near;
+pub mod near_duplicates;
 pub mod scan;
 pub mod select;
 pub mod shingles;

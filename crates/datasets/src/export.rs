@@ -4,6 +4,7 @@ pub mod build;
 mod bundle;
 mod card;
 mod columns;
+pub mod contents;
 mod context;
 mod croissant;
 pub mod job;
@@ -11,14 +12,15 @@ mod metadata;
 pub mod order;
 mod pairs;
 mod part;
+mod played;
 pub mod preview;
 pub mod private;
 pub mod profile;
 mod records;
+mod report;
 mod row;
 mod source;
 mod stream;
-mod written;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,13 +29,14 @@ use anyhow::{Context, ensure};
 use domain::export::{Profile, Split, Toggles};
 use sqlx::PgPool;
 
+pub use crate::room::Room;
 use generation::plan::RunConfig;
 use part::PartWriter;
 use projects::library::Library;
-pub use row::{Made, rows};
+pub use report::WrittenRows;
+pub use row::{RowOutcome, rows};
 pub use source::{Choice, Source};
 use store::runs::Run;
-pub use written::{About, Written};
 
 /// Writes a run's rows as canonical JSONL. The file appears whole or not at all.
 pub async fn write_jsonl(
@@ -43,15 +46,15 @@ pub async fn write_jsonl(
     library: &Arc<Library>,
     out: &Path,
     choice: Choice,
-) -> anyhow::Result<Written> {
+) -> anyhow::Result<WrittenRows> {
     let file = beside(out)?;
     let source = Source::of_run(pool, run, config, library, choice).await?;
     let shape = Profile::Canonical.settle(&Toggles::default());
     let shape = shape.ok().context("the canonical profile has defaults")?;
-    let to = PartWriter::new(file.reopen()?, &shape)?;
+    let to = PartWriter::new(file.reopen()?, &shape, Room::default())?;
     let (to, written) = records::write(pool, &Arc::new(source), shape, Split::Train, to, &mut |_| {}).await?;
     to.finish()?;
-    keep(file, out)?;
+    persist(file, out)?;
     Ok(written)
 }
 
@@ -66,7 +69,7 @@ pub fn beside(out: &Path) -> anyhow::Result<tempfile::NamedTempFile> {
 }
 
 /// Puts the file in its place. As every temporary file, it can be read by its owner alone.
-fn keep(file: tempfile::NamedTempFile, out: &Path) -> anyhow::Result<()> {
+fn persist(file: tempfile::NamedTempFile, out: &Path) -> anyhow::Result<()> {
     file.persist(out).with_context(|| format!("cannot write {}", out.display()))?;
     Ok(())
 }

@@ -21,6 +21,6 @@ pub use cache::{Index, TooMany};
 pub use columns::Columns;
 pub use counting::counts;
 pub use facets::Facets;
-pub use order::{By, Place, Sort};
+pub use order::{Place, Sort, SortKey};
 pub use query::Query;
 pub use scenario_columns::ScenarioColumns;

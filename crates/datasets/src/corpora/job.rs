@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, HashMap};
 use anyhow::Context;
 use domain::api::ManifestRow;
 use domain::corpus::{Report, Spec};
-use domain::filter::Whose;
+use domain::filter::JudgingChoice;
 use domain::limits::MOST_NAMES;
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use runtime::jobs::{Completion, JobLease, LeaseLost};
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -22,8 +22,8 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::corpora::manifest::line;
-use crate::corpora::select::{Candidate, Candidates, Fate, Selected, select};
-use store::corpora::{self, Fated};
+use crate::corpora::select::{Candidate, CandidateOutcome, Candidates, SelectionResult, select};
+use store::corpora::{self, ManifestEntry};
 use store::{StoreError, judgings, runs};
 
 /// Connections that conversations are read over at the same time: of a corpus that is built, and of a preview, which takes no
@@ -31,16 +31,16 @@ use store::{StoreError, judgings, runs};
 const CONNECTIONS: usize = 4;
 const CONNECTIONS_OF_PREVIEW: usize = 1;
 
-/// Says how far a selection is.
-struct Teller<'a> {
+/// Reports the progress of a selection.
+struct ProgressReporter<'a> {
     pool: &'a PgPool,
     connections: usize,
-    to: &'a (dyn Fn(Doing) + Sync),
+    to: &'a (dyn Fn(JobProgress) + Sync),
 }
 
-impl Teller<'_> {
-    async fn tell(&self, step: &str, done: usize, total: Option<usize>) {
-        (self.to)(Doing::new(step, done, total));
+impl ProgressReporter<'_> {
+    async fn report(&self, step: &str, done: usize, total: Option<usize>) {
+        (self.to)(JobProgress::new(step, done, total));
         // Who listens may be in the same task, and hears of it only while this one waits.
         tokio::task::yield_now().await;
     }
@@ -54,16 +54,16 @@ pub async fn work(lease: JobLease) -> anyhow::Result<Completion> {
     let id = lease.job.subject;
     let found = corpora::get(&mut *lease.pool.acquire().await?, id).await?;
     let (project, corpus) = found.ok_or(LeaseLost)?;
-    let teller = Teller { pool: &lease.pool, connections: CONNECTIONS, to: &|doing| lease.tell(doing) };
+    let teller = ProgressReporter { pool: &lease.pool, connections: CONNECTIONS, to: &|doing| lease.report(doing) };
     let (candidates, selected, report) = selected(project, &corpus.spec, &teller).await?;
     if let Some(reason) = nothing_left(&report) {
         let mut tx = lease.transaction().await?;
         corpora::keep_report(&mut tx, id, &report).await?;
-        return Ok(Completion::failed(tx, reason));
+        return Ok(Completion::failed(tx, reason, None));
     }
-    teller.tell("keep", 0, Some(candidates.all.len())).await;
+    teller.report("keep", 0, Some(candidates.all.len())).await;
     let hash = manifest_hash(&candidates, &selected)?;
-    let rows: Vec<Fated<'_>> =
+    let rows: Vec<ManifestEntry<'_>> =
         candidates.all.iter().zip(&selected.fates).map(|(candidate, fate)| fated(candidate, fate)).collect();
     let mut tx = lease.transaction().await?;
     corpora::finish(&mut tx, id, &rows, &report, &hash).await?;
@@ -87,15 +87,19 @@ pub async fn preview(
     pool: &PgPool,
     project: Uuid,
     spec: &Spec,
-    tell: watch::Sender<Option<Doing>>,
+    tell: watch::Sender<Option<JobProgress>>,
 ) -> anyhow::Result<Report> {
     let to = |doing| drop(tell.send_replace(Some(doing)));
-    let teller = Teller { pool, connections: CONNECTIONS_OF_PREVIEW, to: &to };
+    let teller = ProgressReporter { pool, connections: CONNECTIONS_OF_PREVIEW, to: &to };
     let (_, _, report) = selected(project, spec, &teller).await?;
     Ok(report)
 }
 
-async fn selected(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::Result<(Candidates, Selected, Report)> {
+async fn selected(
+    project: Uuid,
+    spec: &Spec,
+    teller: &ProgressReporter<'_>,
+) -> anyhow::Result<(Candidates, SelectionResult, Report)> {
     let gathered = gather::gather(project, spec, teller).await?;
     let (mut candidates, own) = (gathered.candidates, spec.clone());
     let stop = CancellationToken::new();
@@ -105,7 +109,7 @@ async fn selected(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::Re
         let selected = select(&own, &candidates);
         selected.map(|selected| (candidates, selected))
     });
-    teller.tell("select", 0, None).await;
+    teller.report("select", 0, None).await;
     let (candidates, selected) = comparing.await?.context("cannot compare conversations")?;
     let report = Report {
         looked_at: gathered.looked_at,
@@ -122,29 +126,31 @@ async fn selected(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::Re
 }
 
 /// By which version of its corrections each conversation that stays was selected, if it has any.
-fn corrected(candidates: &Candidates, selected: &Selected, of: &HashMap<Uuid, u32>) -> BTreeMap<String, u32> {
+fn corrected(candidates: &Candidates, selected: &SelectionResult, of: &HashMap<Uuid, u32>) -> BTreeMap<String, u32> {
     let fates = candidates.all.iter().zip(&selected.fates);
-    let stay = fates.filter(|(_, fate)| matches!(fate, Fate::Kept(_))).map(|(candidate, _)| candidate.id);
+    let stay = fates.filter(|(_, fate)| matches!(fate, CandidateOutcome::Kept(_))).map(|(candidate, _)| candidate.id);
     stay.filter_map(|id| Some((id.to_string(), *of.get(&id)?))).collect()
 }
 
-fn fated<'a>(candidate: &Candidate, fate: &'a Fate) -> Fated<'a> {
+fn fated<'a>(candidate: &Candidate, fate: &'a CandidateOutcome) -> ManifestEntry<'a> {
     let (conversation, run) = (candidate.id, candidate.run);
     match fate {
-        Fate::Kept(side) => Fated { conversation, run, split: Some(side.into_str()), dropped_by: None, reason: None },
-        Fate::Dropped { by, reason } => {
-            Fated { conversation, run, split: None, dropped_by: Some(by.into_str()), reason: Some(reason) }
+        CandidateOutcome::Kept(side) => {
+            ManifestEntry { conversation, run, split: Some(side.into_str()), dropped_by: None, reason: None }
+        }
+        CandidateOutcome::Dropped { by, reason } => {
+            ManifestEntry { conversation, run, split: None, dropped_by: Some(by.into_str()), reason: Some(reason) }
         }
     }
 }
 
 /// SHA-256 of the manifest as it is downloaded as JSON lines.
-fn manifest_hash(candidates: &Candidates, selected: &Selected) -> anyhow::Result<String> {
+fn manifest_hash(candidates: &Candidates, selected: &SelectionResult) -> anyhow::Result<String> {
     let mut hasher = Sha256::new();
     for ((candidate, fate), ordinal) in candidates.all.iter().zip(&selected.fates).zip(0..) {
         let (split, dropped_by, reason) = match fate {
-            Fate::Kept(side) => (Some(*side), None, None),
-            Fate::Dropped { by, reason } => (None, Some(*by), Some(reason.clone())),
+            CandidateOutcome::Kept(side) => (Some(*side), None, None),
+            CandidateOutcome::Dropped { by, reason } => (None, Some(*by), Some(reason.clone())),
         };
         let row = ManifestRow {
             ordinal,
@@ -175,7 +181,7 @@ pub async fn problems(db: &mut PgConnection, project: Uuid, spec: &Spec) -> Resu
             found.push((format!("/filter/runs/{i}"), format!("the project has no run {id}")));
         }
     }
-    if let Whose::Judging(text) = &spec.filter.judging
+    if let JudgingChoice::Judging(text) = &spec.filter.judging
         && let Ok(id) = text.parse()
     {
         let run = match judgings::get(db, id).await? {

@@ -11,7 +11,7 @@ use std::io;
 
 use domain::corpus::Leakage;
 
-use super::shingles::{Written, resemblance};
+use super::shingles::{ShingleFile, resemblance};
 
 /// Two families that have near-duplicates of each other on both sides.
 pub type Leak = (u32, u32);
@@ -28,7 +28,7 @@ pub struct Member {
 pub fn check(
     train: &[Member],
     golden: &[Member],
-    shingles: &Written,
+    shingles: &ShingleFile,
     threshold: f64,
 ) -> io::Result<(Leakage, BTreeSet<Leak>)> {
     let mut leakage = Leakage {
@@ -73,7 +73,7 @@ fn common(train: &[Member], golden: &[Member], of: impl Fn(&Member) -> u32) -> u
 
 /// Of the larger set, what they have in common is at most the smaller one.
 #[expect(clippy::cast_precision_loss, reason = "sets are far smaller than 2^52")]
-fn lengths_allow(own: usize, shingles: &Written, other: Member, threshold: f64) -> bool {
+fn lengths_allow(own: usize, shingles: &ShingleFile, other: Member, threshold: f64) -> bool {
     let other = shingles.count(other.shingles);
     own.min(other) as f64 >= threshold * own.max(other) as f64
 }
@@ -85,7 +85,7 @@ struct Order(Vec<u32>);
 const CELLS: usize = 1 << 20;
 
 impl Order {
-    fn of<'a>(members: impl Iterator<Item = &'a Member>, shingles: &Written) -> io::Result<Self> {
+    fn of<'a>(members: impl Iterator<Item = &'a Member>, shingles: &ShingleFile) -> io::Result<Self> {
         let mut counts = vec![0_u32; CELLS];
         for member in members {
             for shingle in shingles.of(member.shingles)? {
@@ -117,7 +117,7 @@ impl Order {
 struct Index(Vec<(u32, u32)>);
 
 impl Index {
-    fn of(members: &[Member], shingles: &Written, order: &Order, threshold: f64) -> io::Result<Self> {
+    fn of(members: &[Member], shingles: &ShingleFile, order: &Order, threshold: f64) -> io::Result<Self> {
         let mut index = Vec::new();
         for (member, place) in members.iter().zip(0..) {
             let prefix = order.prefix(&shingles.of(member.shingles)?, threshold);

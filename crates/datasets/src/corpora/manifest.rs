@@ -1,39 +1,31 @@
 //! How a manifest is written: what was selected, and what was not and why.
 
-use domain::api::ManifestRow;
-
-#[derive(Debug, Clone, Copy)]
-pub enum Format {
-    /// One JSON object a line.
-    Jsonl,
-    /// With a line of names; empty where there is nothing to say.
-    Csv,
-}
+use domain::api::{ManifestFormat, ManifestRow};
 
 /// A manifest that is written page by page.
 pub struct Text {
-    format: Format,
+    format: ManifestFormat,
     begun: bool,
 }
 
 const COLUMNS: [&str; 8] = ["ordinal", "conversation", "run", "position", "scenario", "split", "dropped_by", "reason"];
 
 impl Text {
-    pub fn new(format: Format) -> Self {
+    pub fn new(format: ManifestFormat) -> Self {
         Self { format, begun: false }
     }
 
     pub fn page(&mut self, rows: &[ManifestRow]) -> anyhow::Result<Vec<u8>> {
         let first = !std::mem::replace(&mut self.begun, true);
         match self.format {
-            Format::Jsonl => {
+            ManifestFormat::Jsonl => {
                 let mut text = Vec::new();
                 for row in rows {
                     text.extend(line(row)?);
                 }
                 Ok(text)
             }
-            Format::Csv => {
+            ManifestFormat::Csv => {
                 let mut text = csv::Writer::from_writer(Vec::new());
                 if first {
                     text.write_record(COLUMNS)?;

@@ -11,14 +11,14 @@ mod secrets;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::corpus::{Scanned, Values};
+use domain::corpus::{ScanReport, Values};
 
 use super::authored_values::AuthoredValues;
 use super::utterances::{Speaker, Utterances};
 
 /// A value in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found<'a> {
+pub struct ScannedValue<'a> {
     pub kind: &'static str,
     pub value: &'a str,
     /// Set apart for examples and tests: it can belong to nobody.
@@ -62,7 +62,7 @@ pub fn scan(utterances: &Utterances, authored: &AuthoredValues) -> Findings {
 }
 
 /// Counts what conversations hold.
-pub fn count(scanned: &mut Scanned, findings: &Findings) {
+pub fn count(scanned: &mut ScanReport, findings: &Findings) {
     for (total, own) in [
         (&mut scanned.found, &findings.found),
         (&mut scanned.own_data, &findings.own_data),

@@ -5,15 +5,15 @@ mod split_groups;
 
 use std::io;
 
-use domain::corpus::{Leakage, Scanned, Side, Spec, SplitReport, Stage, Step};
+use domain::corpus::{Leakage, ScanReport, Side, Spec, SplitReport, Stage, Step};
 use domain::filter::Symbols;
 use domain::persona::Complexity;
 use uuid::Uuid;
 
 use self::selection::Selection;
-use super::near::Sketched;
+use super::near_duplicates::SketchSet;
 use super::scan::{self, Findings};
-use super::shingles::Written;
+use super::shingles::ShingleFile;
 use super::sketch::Sketch;
 
 /// A conversation that the filter found.
@@ -37,38 +37,38 @@ pub struct Candidate {
 pub struct Candidates {
     pub all: Vec<Candidate>,
     pub sketches: Vec<Sketch>,
-    pub shingles: Written,
+    pub shingles: ShingleFile,
     /// The names behind their numbers.
     pub symbols: Symbols,
 }
 
 impl Candidates {
-    fn sketched<'a>(&'a self, which: &'a [usize]) -> Sketched<'a> {
-        Sketched { which, sketches: &self.sketches, shingles: &self.shingles }
+    fn sketched<'a>(&'a self, which: &'a [usize]) -> SketchSet<'a> {
+        SketchSet { which, sketches: &self.sketches, shingles: &self.shingles }
     }
 }
 
-/// What became of a candidate.
+/// Whether a candidate was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
+pub enum CandidateOutcome {
     Kept(Side),
     Dropped { by: Step, reason: String },
 }
 
-pub struct Selected {
+pub struct SelectionResult {
     /// By candidate.
-    pub fates: Vec<Fate>,
+    pub fates: Vec<CandidateOutcome>,
     pub funnel: Vec<Stage>,
-    pub scan: Scanned,
+    pub scan: ScanReport,
     pub split: SplitReport,
     pub leakage: Leakage,
 }
 
 /// # Errors
 /// The file of shingles could not be read.
-pub fn select(spec: &Spec, candidates: &Candidates) -> io::Result<Selected> {
+pub fn select(spec: &Spec, candidates: &Candidates) -> io::Result<SelectionResult> {
     let mut selection = Selection::new(candidates);
-    let mut scanned = Scanned::default();
+    let mut scanned = ScanReport::default();
     candidates.all.iter().for_each(|candidate| scan::count(&mut scanned, &candidate.findings));
     selection.scanned(Step::Pii, spec.scan.pii, |findings| findings.pii);
     selection.scanned(Step::Secrets, spec.scan.secrets, |findings| findings.secret);
@@ -86,9 +86,9 @@ pub fn select(spec: &Spec, candidates: &Candidates) -> io::Result<Selected> {
     }
     let (sides, split, leakage) = split_groups::split(spec.split, candidates, &selection.places)?;
     for (place, side) in selection.places.iter().zip(sides) {
-        selection.fates[*place] = Some(Fate::Kept(side));
+        selection.fates[*place] = Some(CandidateOutcome::Kept(side));
     }
     // What has no fate yet stays: there is nothing that was neither dropped nor split.
-    let fates = selection.fates.into_iter().map(|fate| fate.unwrap_or(Fate::Kept(Side::Train))).collect();
-    Ok(Selected { fates, funnel: selection.funnel, scan: scanned, split, leakage })
+    let fates = selection.fates.into_iter().map(|fate| fate.unwrap_or(CandidateOutcome::Kept(Side::Train))).collect();
+    Ok(SelectionResult { fates, funnel: selection.funnel, scan: scanned, split, leakage })
 }

@@ -86,7 +86,7 @@ pub struct Shingles {
 }
 
 /// The same, complete.
-pub struct Written {
+pub struct ShingleFile {
     file: File,
     spans: Vec<(u64, u32)>,
     stop: CancellationToken,
@@ -106,12 +106,12 @@ impl Shingles {
         Ok(())
     }
 
-    pub fn finish(self) -> io::Result<Written> {
-        Ok(Written { file: self.file.into_inner()?, spans: self.spans, stop: CancellationToken::new() })
+    pub fn finish(self) -> io::Result<ShingleFile> {
+        Ok(ShingleFile { file: self.file.into_inner()?, spans: self.spans, stop: CancellationToken::new() })
     }
 }
 
-impl Written {
+impl ShingleFile {
     pub fn len(&self) -> usize {
         self.spans.len()
     }

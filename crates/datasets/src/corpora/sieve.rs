@@ -1,19 +1,19 @@
 //! Applies a filter one condition after the other, so that the funnel can say what dropped each conversation.
 
 use domain::corpus::FilterStage;
-use domain::filter::{Best, Bounds, Condition, Dimension, Filter, Row, Test, Value};
+use domain::filter::{Bounds, Condition, Dimension, Filter, Row, ScoreHistogram, Test, Value};
 
 /// Passes what the filter passes. A conversation that fails is counted for the first condition that it fails, and for no other.
 pub struct Sieve {
     /// Conditions that can be checked before the events of a conversation are read.
-    before_events: Vec<Counted>,
-    of_events: Vec<Counted>,
+    before_events: Vec<ConditionCount>,
+    of_events: Vec<ConditionCount>,
     /// Shares whose least scores are not known yet. They need all conversations that pass everything else.
     shares: Vec<Share>,
-    of_the_best: Vec<Counted>,
+    of_the_best: Vec<ConditionCount>,
 }
 
-struct Counted {
+struct ConditionCount {
     condition: Condition,
     dropped: u64,
 }
@@ -21,7 +21,7 @@ struct Counted {
 struct Share {
     name: String,
     criterion: Option<u32>,
-    best: Best,
+    best: ScoreHistogram,
 }
 
 /// Whether its value is known only after the events of a conversation are read.
@@ -33,12 +33,14 @@ impl Sieve {
     /// `number` returns the number that a name has in rows.
     pub fn new(filter: &Filter, mut number: impl FnMut(&str) -> u32) -> Self {
         let conditions = filter.conditions(|name| Some(number(name)));
-        let (of_events, before_events) =
-            conditions.into_iter().map(Counted::new).partition(|counted| needs_events(counted.condition.dimension));
+        let (of_events, before_events) = conditions
+            .into_iter()
+            .map(ConditionCount::new)
+            .partition(|counted| needs_events(counted.condition.dimension));
         let shares = filter.top.iter().map(|top| Share {
             name: format!("top.{}", top.criterion.as_deref().unwrap_or("overall")),
             criterion: top.criterion.as_deref().map(&mut number),
-            best: Best::of(top),
+            best: ScoreHistogram::of(top),
         });
         Self { before_events, of_events, shares: shares.collect(), of_the_best: Vec::new() }
     }
@@ -74,7 +76,12 @@ impl Sieve {
         for Share { name, criterion, best } in self.shares.drain(..) {
             let least = best.least();
             let test = Test::Within(Bounds::at_least(least));
-            self.of_the_best.push(Counted::new(Condition { name, dimension: Dimension::Score, criterion, test }));
+            self.of_the_best.push(ConditionCount::new(Condition {
+                name,
+                dimension: Dimension::Score,
+                criterion,
+                test,
+            }));
             scores.push(least);
         }
         scores
@@ -89,7 +96,7 @@ impl Sieve {
     pub fn stages(self, looked_at: u64) -> Vec<FilterStage> {
         let mut left = looked_at;
         let all = self.before_events.into_iter().chain(self.of_events).chain(self.of_the_best);
-        let stage = |Counted { condition, dropped }: Counted| {
+        let stage = |ConditionCount { condition, dropped }: ConditionCount| {
             left -= dropped;
             FilterStage { condition: condition.name, dropped, left }
         };
@@ -97,13 +104,13 @@ impl Sieve {
     }
 }
 
-impl Counted {
+impl ConditionCount {
     const fn new(condition: Condition) -> Self {
         Self { condition, dropped: 0 }
     }
 }
 
-fn passes(conditions: &mut [Counted], row: &impl Row) -> bool {
+fn passes(conditions: &mut [ConditionCount], row: &impl Row) -> bool {
     match conditions.iter_mut().find(|one| !one.condition.holds(row)) {
         Some(failed) => {
             failed.dropped += 1;

@@ -10,7 +10,7 @@ use strum::VariantArray;
 use uuid::Uuid;
 
 use super::scan;
-use super::select::{Candidate, Candidates, Fate, Selected, select};
+use super::select::{Candidate, CandidateOutcome, Candidates, SelectionResult, select};
 use super::shingles::{Shingles, resemblance};
 use super::sketch::Sketch;
 use super::utterances::{Speaker, Utterance, Utterances};
@@ -101,11 +101,11 @@ fn numbered(plays: &[Play]) -> Vec<(usize, Play)> {
     plays.iter().cloned().enumerate().collect()
 }
 
-fn selected(spec: &Spec, candidates: &Candidates) -> Selected {
+fn selected(spec: &Spec, candidates: &Candidates) -> SelectionResult {
     select(spec, candidates).unwrap()
 }
 
-fn fates(spec: &Spec, plays: &[(usize, Play)]) -> BTreeMap<Uuid, Fate> {
+fn fates(spec: &Spec, plays: &[(usize, Play)]) -> BTreeMap<Uuid, CandidateOutcome> {
     let candidates = candidates(plays);
     candidates.all.iter().map(|candidate| candidate.id).zip(selected(spec, &candidates).fates).collect()
 }
@@ -120,7 +120,7 @@ fn balanced(balance: Balance, plays: &[Play]) -> (BTreeMap<usize, u32>, BTreeMap
             Dimension::Persona => play.persona.into(),
             Dimension::Complexity => play.complexity,
         };
-        let dropped = if let Fate::Dropped { by, .. } = fate { Some(by) } else { None };
+        let dropped = if let CandidateOutcome::Dropped { by, .. } = fate { Some(by) } else { None };
         if dropped != Some(Step::ExactDuplicates) {
             *before.entry(group).or_default() += 1;
             *after.entry(group).or_default() += u32::from(dropped != Some(Step::Balance));
@@ -137,7 +137,7 @@ proptest! {
         let candidates = candidates(&numbered(&plays));
         let selected = selected(&spec, &candidates);
         let on = |side: Side| -> Vec<usize> {
-            (0..plays.len()).filter(|i| selected.fates[*i] == Fate::Kept(side)).collect()
+            (0..plays.len()).filter(|i| selected.fates[*i] == CandidateOutcome::Kept(side)).collect()
         };
         let (train, golden) = (on(Side::Train), on(Side::Golden));
         let families = |side: &[usize]| side.iter().map(|i| plays[*i].family).collect::<BTreeSet<_>>();
@@ -159,7 +159,7 @@ proptest! {
         prop_assert_eq!(selected.fates.len(), plays.len());
         let mut left = plays.len() as u64;
         for stage in &selected.funnel {
-            let listed = selected.fates.iter().filter(|fate| matches!(fate, Fate::Dropped { by, .. } if *by == stage.step));
+            let listed = selected.fates.iter().filter(|fate| matches!(fate, CandidateOutcome::Dropped { by, .. } if *by == stage.step));
             prop_assert_eq!(listed.count() as u64, stage.dropped);
             prop_assert_eq!(stage.reasons.iter().map(|reason| reason.conversations).sum::<u64>(), stage.dropped);
             left -= stage.dropped;
@@ -184,10 +184,10 @@ proptest! {
         let spec = Spec { duplicates: Duplicates { exact: true, near: Some(near) }, ..Spec::default() };
         let all = numbered(&plays);
         let first = fates(&spec, &all);
-        let kept = |(i, _): &(usize, Play)| matches!(first[&Uuid::from_u128(*i as u128)], Fate::Kept(_));
+        let kept = |(i, _): &(usize, Play)| matches!(first[&Uuid::from_u128(*i as u128)], CandidateOutcome::Kept(_));
         let kept: Vec<_> = all.into_iter().filter(kept).collect();
         let again = fates(&spec, &kept);
-        prop_assert!(again.values().all(|fate| matches!(fate, Fate::Kept(_))));
+        prop_assert!(again.values().all(|fate| matches!(fate, CandidateOutcome::Kept(_))));
         prop_assert!(again.iter().all(|(id, fate)| first[id] == *fate), "the same selection has the same split");
     }
 
@@ -236,8 +236,8 @@ fn the_best_one_stays_for_its_duplicates() {
     let said: Vec<String> = fates(&spec, &plays)
         .values()
         .map(|fate| match fate {
-            Fate::Kept(side) => side.to_string(),
-            Fate::Dropped { by, reason } => format!("{by}: {reason}"),
+            CandidateOutcome::Kept(side) => side.to_string(),
+            CandidateOutcome::Dropped { by, reason } => format!("{by}: {reason}"),
         })
         .collect();
     insta::assert_snapshot!(said.join("\n"), @r"

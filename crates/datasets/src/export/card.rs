@@ -3,32 +3,31 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use domain::export::{Arguments, Data, Reasoning, Shape, ToolsAs};
+use domain::export::{Arguments, Data, DatasetSummary, ExportPart, ExportReport, Reasoning, Shape, ToolsAs};
 
-use super::build::{Built, Order, Part, extension};
-use super::written::About;
+use super::contents::{Order, extension};
 
-pub fn text(order: &Order, built: &Built) -> String {
+pub fn text(order: &Order, report: &ExportReport) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
-    let _ = declare(&mut out, order, built);
-    let _ = tell(&mut out, order, built);
+    let _ = declare(&mut out, order, report);
+    let _ = tell(&mut out, order, report);
     out
 }
 
 /// What `datasets` and the Hub read. JSON columns are declared as such: without it, a loader guesses the types of the
 /// first rows and breaks or alters the later ones.
-fn declare(out: &mut String, order: &Order, built: &Built) -> std::fmt::Result {
+fn declare(out: &mut String, order: &Order, report: &ExportReport) -> std::fmt::Result {
     let shape = &order.shape;
     writeln!(out, "---\npretty_name: {}", serde_json::Value::from(order.title.as_str()))?;
     writeln!(out, "task_categories:\n- text-generation")?;
     writeln!(out, "tags:\n- conversational\n- tool-calling\n- synthetic")?;
-    if built.parts.iter().any(|part| part.written.about.with_reasoning > 0) && shape.reasoning != Reasoning::Drop {
+    if report.parts.iter().any(|part| part.written.about.with_reasoning > 0) && shape.reasoning != Reasoning::Drop {
         writeln!(out, "- reasoning")?;
     }
-    writeln!(out, "size_categories:\n- {}", size(built.rows))?;
+    writeln!(out, "size_categories:\n- {}", size(report.rows))?;
     writeln!(out, "configs:\n- config_name: default\n  data_files:")?;
-    for part in &built.parts {
+    for part in &report.parts {
         writeln!(out, "  - split: {}\n    path: {}", part.split, part.path)?;
     }
     let json = |yes| if yes { "json" } else { "string" };
@@ -59,21 +58,21 @@ fn size(rows: i64) -> &'static str {
     }
 }
 
-fn tell(out: &mut String, order: &Order, built: &Built) -> std::fmt::Result {
+fn tell(out: &mut String, order: &Order, report: &ExportReport) -> std::fmt::Result {
     writeln!(out, "# {}\n", plain(&order.title))?;
     writeln!(
         out,
         "Conversations between a simulated user and an agent that calls tools, played by Groundstate over a simulated \
          backend. A program decided which tool calls succeed and what they change; a judge and a program scored the outcome.\n"
     )?;
-    for part in &built.parts {
+    for part in &report.parts {
         scripted(out, part)?;
     }
     writeln!(out, "## How the rows were chosen\n\n{}\n", plain(&order.chosen))?;
-    for part in &built.parts {
+    for part in &report.parts {
         writeln!(out, "## `{}`: {} rows\n", part.split, part.written.rows)?;
         left_out(out, part)?;
-        about(out, &part.written.about)?;
+        write_summary(out, &part.written.about)?;
     }
     loading(out, &order.shape)?;
     writeln!(
@@ -89,7 +88,7 @@ fn tell(out: &mut String, order: &Order, built: &Built) -> std::fmt::Result {
 }
 
 /// What was played from a script is said before anything else.
-fn scripted(out: &mut String, part: &Part) -> std::fmt::Result {
+fn scripted(out: &mut String, part: &ExportPart) -> std::fmt::Result {
     let of_all = part.written.rows;
     for (role, rows) in &part.written.about.scripted_roles {
         writeln!(
@@ -102,7 +101,7 @@ fn scripted(out: &mut String, part: &Part) -> std::fmt::Result {
     Ok(())
 }
 
-fn left_out(out: &mut String, part: &Part) -> std::fmt::Result {
+fn left_out(out: &mut String, part: &ExportPart) -> std::fmt::Result {
     let written = &part.written;
     writeln!(out, "Of {} conversations:\n", written.conversations)?;
     for (count, what) in [
@@ -120,7 +119,7 @@ fn left_out(out: &mut String, part: &Part) -> std::fmt::Result {
     writeln!(out, "- {} rows are here\n", written.rows)
 }
 
-fn about(out: &mut String, about: &About) -> std::fmt::Result {
+fn write_summary(out: &mut String, about: &DatasetSummary) -> std::fmt::Result {
     writeln!(out, "| | |\n| --- | --- |")?;
     writeln!(out, "| playbooks | {} |", counts(&about.playbooks))?;
     writeln!(out, "| scenarios | {} |", counts(&about.scenarios))?;

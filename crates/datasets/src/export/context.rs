@@ -8,7 +8,7 @@ use domain::calibration::Correction;
 use domain::patch::Patch;
 use domain::playbook::AgentStyle;
 use domain::role::Role;
-use domain::row::{Played, Scenario, Tools, Versioned};
+use domain::row::{PlayConditions, Scenario, Tools, VersionedName};
 use domain::transcript::Frame;
 use engine::conversation_state::State;
 use engine::{InitialWorld, Judge, Playbook, scripted};
@@ -44,7 +44,7 @@ pub struct Context {
 
 /// What all rows of a scenario share.
 pub struct Scene {
-    pub playbook: Arc<Versioned>,
+    pub playbook: Arc<VersionedName>,
     pub scenario: Arc<Scenario>,
     pub judge: Arc<Judge>,
     pub initial: Arc<InitialWorld>,
@@ -61,7 +61,7 @@ const ENDS: usize = 8;
 pub struct Voice {
     pub system: String,
     pub tools: Arc<Tools>,
-    pub played: Arc<Played>,
+    pub played: Arc<PlayConditions>,
 }
 
 impl Context {
@@ -128,7 +128,7 @@ impl Context {
         let name = compiled.spec.name.clone();
         let version = self.library.files.version(&format!("playbooks/{name}"));
         Ok(Scene {
-            playbook: Arc::new(Versioned { name, version }),
+            playbook: Arc::new(VersionedName { name, version }),
             scenario: Arc::new(Scenario {
                 id: scenario.id.clone(),
                 version: self.library.scenario_version(scenario),
@@ -165,11 +165,11 @@ impl Context {
         voice
     }
 
-    fn played(&self, sub_agent: &str, style: AgentStyle) -> Played {
+    fn played(&self, sub_agent: &str, style: AgentStyle) -> PlayConditions {
         let models = self.models(sub_agent);
         let temperature = |role| (f64::from(self.config.temperature(role)) * 1000.0).round() / 1000.0;
         let scripted = models.iter().filter(|(_, model)| *model == scripted::NAME);
-        Played {
+        PlayConditions {
             scripted_roles: scripted.map(|(role, _)| role.clone()).collect(),
             models,
             temperatures: Role::ALL.into_iter().map(|role| (role.to_string(), temperature(role))).collect(),

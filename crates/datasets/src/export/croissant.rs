@@ -1,15 +1,16 @@
 //! Croissant 1.0: the bundle's files and columns for search engines and loaders (<http://mlcommons.org/croissant/1.0>).
 
+use domain::export::ExportReport;
 use serde_json::{Value, json};
 
-use super::build::{Built, Order, extension};
+use super::contents::{Order, extension};
 
-pub fn document(order: &Order, built: &Built) -> Value {
+pub fn document(order: &Order, report: &ExportReport) -> Value {
     let format = match extension(&order.shape) {
         "parquet" => "application/x-parquet",
         _ => "application/jsonlines",
     };
-    let files: Vec<Value> = built
+    let files: Vec<Value> = report
         .parts
         .iter()
         .map(|part| {
@@ -17,7 +18,7 @@ pub fn document(order: &Order, built: &Built) -> Value {
                 "contentSize": format!("{} B", part.bytes), "encodingFormat": format, "sha256": part.hash})
         })
         .collect();
-    let sets: Vec<Value> = built
+    let sets: Vec<Value> = report
         .parts
         .iter()
         .map(|part| {

@@ -10,17 +10,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
-use domain::progress::Doing;
+use domain::progress::JobProgress;
+use runtime::Disks;
 use runtime::jobs::{Completion, JobLease, LeaseLost};
 use serde_json::json;
 use tokio::task::spawn_blocking;
 use tracing::error;
 use uuid::Uuid;
 
-use crate::export::build::{self, Order};
-use crate::export::{order, private};
-use store::clock;
-use store::exports::{self, Finished};
+use crate::export::build;
+use crate::export::contents::Order;
+use crate::export::{Room, order, private};
+use store::exports::{self, BuiltExport};
+use store::{clock, storage};
 
 /// The file of an export that is ready.
 pub fn file(folder: &Path, id: Uuid) -> PathBuf {
@@ -38,30 +40,33 @@ pub async fn work(lease: JobLease, folder: &Path) -> anyhow::Result<Completion> 
     let checked = checked.map_err(|wrong| anyhow!(sentence(wrong)))?;
     let order = Order::of(pool, &export.spec, &checked).await?;
     clear_workshops(folder, id);
+    let room = room(&lease, folder).await?;
     let workshop = Arc::new(Workshop::new(folder, id)?);
     let total = order.size(pool).await?;
-    let tell = |step: &str, done: i64| lease.tell(Doing { step: step.to_owned(), done, total: Some(total) });
+    let tell = |step: &str, done: i64| lease.report(JobProgress { step: step.to_owned(), done, total: Some(total) });
     tell("write", 0);
     let mut done = 0;
     let mut went_on = |conversations| {
         done = total.min(done + conversations);
         tell("write", done);
     };
-    let built = build::build(pool, &order, &workshop.files(), &mut went_on).await?;
+    let built = build::build(pool, &order, &workshop.files(), &room, &mut went_on).await?;
     tell("pack", total);
     // What it packs into stays until it ends, though nobody may wait for it any more.
-    let (own, parts) = (Arc::clone(&workshop), built.clone());
-    let sum = spawn_blocking(move || build::pack(&order, &parts, &own.files(), &own.packed())).await??;
-    let finished = Finished {
-        bytes: i64::try_from(sum.bytes)?,
-        hash: sum.hash,
-        rows: built.rows,
-        report: serde_json::to_value(&built)?,
-    };
+    let (own, report) = (Arc::clone(&workshop), built.report.clone());
+    let sum = spawn_blocking(move || build::pack(&order, &report, &own.files(), &own.packed(), room)).await??;
+    let finished = BuiltExport { bytes: i64::try_from(sum.bytes)?, hash: sum.hash, report: built.report };
     let mut tx = lease.transaction().await?;
     fs::rename(workshop.packed(), file(folder, id))?;
     exports::finish(&mut tx, id, &finished).await?;
-    Ok(Completion::finished(tx, json!({"rows": finished.rows, "bytes": finished.bytes})))
+    Ok(Completion::finished(tx, json!({"rows": finished.report.rows, "bytes": finished.bytes})))
+}
+
+/// The room that the project and the disk have left for an export.
+async fn room(lease: &JobLease, folder: &Path) -> anyhow::Result<Room> {
+    let project = lease.job.project.context("an export belongs to a project")?;
+    let storage = storage::of_project(&mut *lease.pool.acquire().await?, project).await?;
+    Ok(Room::of(&storage, Disks::of(vec![folder.to_owned()]))?)
 }
 
 /// Deletes all that there is of an export that is no more, or will not be.
@@ -91,7 +96,7 @@ fn clear(workshop: &Path) {
     }
 }
 
-fn sentence(wrong: order::Wrong) -> String {
+fn sentence(wrong: order::SpecErrors) -> String {
     wrong.into_iter().map(|(_, message)| message).collect::<Vec<_>>().join("; ")
 }
 

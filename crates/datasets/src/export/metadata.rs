@@ -13,11 +13,11 @@ use domain::transcript::{Caller, Frame, Transcript};
 use domain::verdict::Verdict;
 
 use super::context::{Context, Voice};
-use super::row::Played;
+use super::played::PlayedConversation;
 
 /// `corrections`: versions of the corrections that the row reads by.
-pub fn metadata(played: &Played<'_>, frame: &Frame, voice: &Voice, corrections: Vec<u32>) -> Metadata {
-    let Played { context, scene, material, state, .. } = played;
+pub fn metadata(played: &PlayedConversation<'_>, frame: &Frame, voice: &Voice, corrections: Vec<u32>) -> Metadata {
+    let PlayedConversation { context, scene, material, state, .. } = played;
     let branch = branch(frame);
     let failure = match played.outcome {
         Outcome::Accepted => None,
@@ -69,7 +69,7 @@ fn usage(transcript: &Transcript) -> BTreeMap<Cow<'static, str>, Usage> {
     Role::ALL.into_iter().map(|role| (role.as_str().into(), of(role))).collect()
 }
 
-fn judge(played: &Played<'_>) -> Judge {
+fn judge(played: &PlayedConversation<'_>) -> Judge {
     let own = &played.scene.judge;
     let said = played.material.said.as_ref();
     Judge {
@@ -89,7 +89,7 @@ fn branch(frame: &Frame) -> Branch {
 }
 
 /// Beside the raw scores, never in their place.
-fn corrected(played: &Played<'_>) -> BTreeMap<Arc<str>, Option<f64>> {
+fn corrected(played: &PlayedConversation<'_>) -> BTreeMap<Arc<str>, Option<f64>> {
     let context = played.context;
     if context.corrections.is_empty() {
         return BTreeMap::new();

@@ -7,23 +7,23 @@ use sqlx::PgPool;
 use strum::VariantArray;
 use uuid::Uuid;
 
-use super::build::Order;
+use super::contents::Order;
 use super::source::{Choice, Source};
-use generation::stored;
+use generation::stored_runs;
 use store::{exports, judgings, runs};
 
 /// Where something is wrong, as a JSON pointer, and why.
-pub type Wrong = Vec<(String, String)>;
+pub type SpecErrors = Vec<(String, String)>;
 
-/// A specification whose source is there.
-pub struct Checked {
+/// A specification whose source exists.
+pub struct ResolvedSpec {
     pub shape: Shape,
-    pub source: Named,
+    pub source: SourceId,
 }
 
 /// A source by its id.
 #[derive(Debug, Clone, Copy)]
-pub enum Named {
+pub enum SourceId {
     Run { id: Uuid, judging: Option<Uuid> },
     Corpus { id: Uuid },
 }
@@ -32,36 +32,44 @@ pub enum Named {
 ///
 /// # Errors
 /// The database.
-pub async fn check(pool: &PgPool, spec: &ExportSpec, project: Option<Uuid>) -> anyhow::Result<Result<Checked, Wrong>> {
+pub async fn check(
+    pool: &PgPool,
+    spec: &ExportSpec,
+    project: Option<Uuid>,
+) -> anyhow::Result<Result<ResolvedSpec, SpecErrors>> {
     let source = match &spec.source {
         SourceSpec::Run(rows) => run(pool, rows, project).await?,
         SourceSpec::Corpus(rows) => corpus(pool, rows, project).await?,
     };
     Ok(match (spec.shape(), source) {
-        (Ok(shape), Ok(source)) => Ok(Checked { shape, source }),
+        (Ok(shape), Ok(source)) => Ok(ResolvedSpec { shape, source }),
         (shape, source) => Err(shape.err().into_iter().chain(source.err()).flatten().collect()),
     })
 }
 
-async fn run(pool: &PgPool, rows: &RunRows, project: Option<Uuid>) -> anyhow::Result<Result<Named, Wrong>> {
+async fn run(pool: &PgPool, rows: &RunRows, project: Option<Uuid>) -> anyhow::Result<Result<SourceId, SpecErrors>> {
     let mut db = pool.acquire().await?;
     let mut found = None;
     if let Ok(id) = rows.id.parse() {
         found = runs::get(&mut db, id).await?.filter(|run| project.is_none_or(|only| run.project == only));
     }
     let Some(run) = found else { return Ok(Err(missing("/source/run/id", "run", &rows.id))) };
-    let Some(text) = &rows.judging else { return Ok(Ok(Named::Run { id: run.id, judging: None })) };
+    let Some(text) = &rows.judging else { return Ok(Ok(SourceId::Run { id: run.id, judging: None })) };
     let mut judging = None;
     if let Ok(id) = text.parse() {
         judging = judgings::get(&mut db, id).await?.filter(|judging| judging.run_id == run.id);
     }
     Ok(match judging {
-        Some(judging) => Ok(Named::Run { id: run.id, judging: Some(judging.id) }),
+        Some(judging) => Ok(SourceId::Run { id: run.id, judging: Some(judging.id) }),
         None => Err(missing("/source/run/judging", "judging of this run", text)),
     })
 }
 
-async fn corpus(pool: &PgPool, rows: &CorpusRows, project: Option<Uuid>) -> anyhow::Result<Result<Named, Wrong>> {
+async fn corpus(
+    pool: &PgPool,
+    rows: &CorpusRows,
+    project: Option<Uuid>,
+) -> anyhow::Result<Result<SourceId, SpecErrors>> {
     let mut found = None;
     if let Ok(id) = rows.id.parse() {
         found = exports::corpus(&mut *pool.acquire().await?, id).await?;
@@ -69,7 +77,7 @@ async fn corpus(pool: &PgPool, rows: &CorpusRows, project: Option<Uuid>) -> anyh
     let found = found.filter(|corpus| project.is_none_or(|only| corpus.project == only));
     Ok(match found {
         None => Err(missing("/source/corpus/id", "corpus", &rows.id)),
-        Some(corpus) if corpus.state.stage().may_be_used() => Ok(Named::Corpus { id: corpus.id }),
+        Some(corpus) if corpus.state.stage().may_be_used() => Ok(SourceId::Corpus { id: corpus.id }),
         Some(corpus) => {
             let message = format!("the corpus `{}` is {}", corpus.name, corpus.state);
             Err(vec![("/source/corpus/id".to_owned(), message)])
@@ -77,19 +85,19 @@ async fn corpus(pool: &PgPool, rows: &CorpusRows, project: Option<Uuid>) -> anyh
     })
 }
 
-fn missing(pointer: &str, kind: &str, name: &str) -> Wrong {
+fn missing(pointer: &str, kind: &str, name: &str) -> SpecErrors {
     vec![(pointer.to_owned(), format!("there is no {kind} {name}"))]
 }
 
 impl Order {
     /// # Errors
     /// The database, or documents that cannot be read.
-    pub async fn of(pool: &PgPool, spec: &ExportSpec, checked: &Checked) -> anyhow::Result<Self> {
+    pub async fn of(pool: &PgPool, spec: &ExportSpec, checked: &ResolvedSpec) -> anyhow::Result<Self> {
         let (title, chosen, sources) = match (&spec.source, checked.source) {
-            (SourceSpec::Run(rows), Named::Run { id, judging }) => {
+            (SourceSpec::Run(rows), SourceId::Run { id, judging }) => {
                 of_run(pool, rows, id, judging, checked.shape).await?
             }
-            (SourceSpec::Corpus(rows), Named::Corpus { id }) => of_corpus(pool, rows, id, checked.shape).await?,
+            (SourceSpec::Corpus(rows), SourceId::Corpus { id }) => of_corpus(pool, rows, id, checked.shape).await?,
             _ => anyhow::bail!("the source changed while it was checked"),
         };
         Ok(Self { sources, shape: checked.shape, pairs: spec.pairs, title, chosen })
@@ -108,7 +116,7 @@ impl Order {
 type Parts = (String, String, Vec<(Split, Arc<Source>)>);
 
 async fn of_run(pool: &PgPool, rows: &RunRows, id: Uuid, judging: Option<Uuid>, shape: Shape) -> anyhow::Result<Parts> {
-    let (run, config, library) = stored::load(pool, id).await?;
+    let (run, config, library) = stored_runs::load(pool, id).await?;
     // Who is not accepted is what a pair needs most.
     let all = rows.all || shape.profile.is_of_pairs();
     let choice = Choice { judging, corrected: rows.corrected, all, branches: rows.branches };

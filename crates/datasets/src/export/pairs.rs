@@ -10,7 +10,7 @@ mod choose;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use domain::export::{PairRule, Score, Shape};
+use domain::export::{PairReport, PairRule, Score, Shape};
 use domain::message::Message;
 use domain::outcome::Blame;
 use domain::row::Row;
@@ -22,20 +22,19 @@ use tokio::task::spawn_blocking;
 use super::part::PartWriter;
 use super::profile::{self, Pair};
 use super::records;
-use super::row::{self, Made};
+use super::report::WrittenRows;
+use super::row::{self, RowOutcome};
 use super::source::Source;
 use super::stream::{self, Pace, Page};
-use super::written::Written;
-pub use choose::Report;
 use choose::{Candidate, Turn};
-use store::material::{self, Material, Wanted};
+use store::material::{self, Material, RowCandidate};
 
 /// Pairs that are read at once.
 const PAGE: usize = 32;
 
-struct Seen {
+struct PairBatch {
     candidates: Vec<Candidate>,
-    written: Written,
+    written: WrittenRows,
 }
 
 /// Writes a record for each pair of the source.
@@ -49,12 +48,12 @@ pub async fn write(
     rule: PairRule,
     to: PartWriter,
     went_on: &mut impl FnMut(i64),
-) -> anyhow::Result<(PartWriter, Written, Report)> {
-    let (mut candidates, mut written) = (Vec::new(), Written::default());
+) -> anyhow::Result<(PartWriter, WrittenRows, PairReport)> {
+    let (mut candidates, mut written) = (Vec::new(), WrittenRows::default());
     let make = move |source: &Source, page: Page<'_>| seen(source, rule.score, page);
     let mut pages = stream::pages(pool, source, Pace::Fast, make);
     while let Some(page) = pages.try_next().await? {
-        let conversations = page.written.conversations;
+        let conversations = page.written.report.conversations;
         written.add(page.written);
         candidates.extend(page.candidates);
         went_on(conversations);
@@ -62,37 +61,38 @@ pub async fn write(
     let (pairs, mut report) = spawn_blocking(move || choose::pairs(&candidates, rule.margin)).await?;
     let mut to = Some(to);
     for page in pairs.chunks(PAGE) {
-        let wanted: Vec<Wanted> = page.iter().flatten().copied().collect();
+        let wanted: Vec<RowCandidate> = page.iter().flatten().copied().collect();
         let read = material::of(&mut *pool.acquire().await?, &wanted, true).await?;
         let source = Arc::clone(source);
         let (lines, own) = spawn_blocking(move || paired(&source, &shape, &read)).await??;
-        report.used += own.rows;
-        report.unusable += own.left_out.values().sum::<i64>();
+        report.used += own.report.rows;
+        report.unusable += own.report.left_out.values().sum::<i64>();
         written.add(own);
         to = Some(records::append(to.take(), lines).await?.0);
     }
     Ok((to.context("the file was lost after an error")?, written, report))
 }
 
-fn seen(source: &Source, score: Score, page: Page<'_>) -> anyhow::Result<Seen> {
-    let (mut candidates, mut written) = (Vec::new(), Written::default());
+fn seen(source: &Source, score: Score, page: Page<'_>) -> anyhow::Result<PairBatch> {
+    let (mut candidates, mut written) = (Vec::new(), WrittenRows::default());
     for made in page {
         let (material, made) = made?;
-        written.conversations += 1;
+        let report = &mut written.report;
+        report.conversations += 1;
         match made {
-            Made::NotAccepted => written.not_accepted += 1,
-            Made::NotJudged => written.not_judged += 1,
-            Made::Unfinished => written.unfinished += 1,
+            RowOutcome::NotAccepted => report.not_accepted += 1,
+            RowOutcome::NotJudged => report.not_judged += 1,
+            RowOutcome::Unfinished => report.unfinished += 1,
             // The first is the agent's under test: sub-agents are not judged by themselves.
-            Made::Rows(rows) => match rows.into_iter().next() {
+            RowOutcome::Rows(rows) => match rows.into_iter().next() {
                 Some(Ok(row)) if is_data(&row) => candidates.push(candidate(source, &material, &row, score)),
-                Some(Ok(_)) => written.not_accepted += 1,
+                Some(Ok(_)) => report.not_accepted += 1,
                 Some(Err(reason)) => written.leave_out(material.position, reason),
                 None => {}
             },
         }
     }
-    Ok(Seen { candidates, written })
+    Ok(PairBatch { candidates, written })
 }
 
 /// Only what the agent did well or badly teaches it anything.
@@ -116,7 +116,7 @@ fn candidate(source: &Source, material: &Material, row: &Row, score: Score) -> C
         heard.update(&text);
     }
     Candidate {
-        wanted: Wanted {
+        wanted: RowCandidate {
             id: material.id,
             index: material.index,
             judging: source.judging_of(material.run),
@@ -148,10 +148,10 @@ pub async fn first(
     while read < most
         && let Some(page) = pages.try_next().await?
     {
-        read += page.written.conversations;
+        read += page.written.report.conversations;
         candidates.extend(page.candidates);
         let (pairs, _) = choose::pairs(&candidates, rule.margin);
-        let wanted: Vec<Wanted> = pairs.iter().take(PAGE).flatten().copied().collect();
+        let wanted: Vec<RowCandidate> = pairs.iter().take(PAGE).flatten().copied().collect();
         let found = material::of(&mut *pool.acquire().await?, &wanted, true).await?;
         let source = Arc::clone(source);
         let (lines, _) = spawn_blocking(move || paired(&source, &shape, &found)).await??;
@@ -167,8 +167,8 @@ fn short(hasher: Sha256) -> u128 {
 }
 
 /// The records of pairs, each two conversations one after the other, the better one first.
-fn paired(source: &Source, shape: &Shape, read: &[Material]) -> anyhow::Result<(Vec<u8>, Written)> {
-    let (mut lines, mut written) = (Vec::new(), Written::default());
+fn paired(source: &Source, shape: &Shape, read: &[Material]) -> anyhow::Result<(Vec<u8>, WrittenRows)> {
+    let (mut lines, mut written) = (Vec::new(), WrittenRows::default());
     for two in read.chunks_exact(2) {
         let row = |material: &Material| own_row(source, material);
         let (chosen, rejected) = (row(&two[0])?, row(&two[1])?);
@@ -176,8 +176,8 @@ fn paired(source: &Source, shape: &Shape, read: &[Material]) -> anyhow::Result<(
         match record(shape, &chosen, &rejected, &mut lines) {
             Ok(()) => {
                 lines.push(b'\n');
-                written.rows += 1;
-                written.about.count(&chosen);
+                written.report.rows += 1;
+                written.report.about.count(&chosen);
             }
             Err(reason) => {
                 lines.truncate(before);
@@ -191,7 +191,9 @@ fn paired(source: &Source, shape: &Shape, read: &[Material]) -> anyhow::Result<(
 fn own_row(source: &Source, material: &Material) -> anyhow::Result<Row> {
     let context = source.contexts.get(&material.run).context("a conversation is of another run")?;
     match row::rows(context, material, true, false)? {
-        Made::Rows(rows) => rows.into_iter().next().and_then(Result::ok).context("a row changed while it was read"),
+        RowOutcome::Rows(rows) => {
+            rows.into_iter().next().and_then(Result::ok).context("a row changed while it was read")
+        }
         _ => anyhow::bail!("a row changed while it was read"),
     }
 }

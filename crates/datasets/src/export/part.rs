@@ -10,17 +10,18 @@ use sha2::{Digest, Sha256};
 
 use super::columns::Parquet;
 use super::profile;
+use crate::room::Room;
 
 const PART: usize = 128 << 10;
 /// Bytes that are brought to the disk at a time.
 const SYNC: u64 = 16 << 20;
 
 /// Takes records, one a line.
-pub struct PartWriter(To);
+pub struct PartWriter(Sink);
 
-enum To {
-    Lines(Hashed),
-    Columns(Box<Parquet<Hashed>>),
+enum Sink {
+    Lines(HashedFile),
+    Columns(Box<Parquet<HashedFile>>),
 }
 
 /// What a file came to.
@@ -32,41 +33,42 @@ pub struct Sum {
 }
 
 impl PartWriter {
-    pub fn new(file: File, shape: &Shape) -> anyhow::Result<Self> {
-        let hashed = Hashed::new(file);
+    pub fn new(file: File, shape: &Shape, room: Room) -> anyhow::Result<Self> {
+        let hashed = HashedFile::new(file, room);
         Ok(Self(match profile::columns(shape) {
-            None => To::Lines(hashed),
-            Some(columns) => To::Columns(Box::new(columns.writer(hashed)?)),
+            None => Sink::Lines(hashed),
+            Some(columns) => Sink::Columns(Box::new(columns.writer(hashed)?)),
         }))
     }
 
     pub fn write(&mut self, lines: &[u8]) -> anyhow::Result<()> {
         match &mut self.0 {
-            To::Lines(file) => Ok(file.write_all(lines)?),
-            To::Columns(columns) => columns.write(lines),
+            Sink::Lines(file) => Ok(file.write_all(lines)?),
+            Sink::Columns(columns) => columns.write(lines),
         }
     }
 
     pub fn finish(self) -> anyhow::Result<Sum> {
         let hashed = match self.0 {
-            To::Lines(hashed) => hashed,
-            To::Columns(columns) => columns.finish()?,
+            Sink::Lines(hashed) => hashed,
+            Sink::Columns(columns) => columns.finish()?,
         };
         hashed.finish()
     }
 }
 
-/// A file whose bytes are hashed as they are written. Whoever writes brings many at a time.
-pub struct Hashed {
+/// A file whose bytes are hashed as they are written. Callers write many bytes at a time.
+pub struct HashedFile {
     file: File,
     hasher: Sha256,
     bytes: u64,
-    synced: Synced,
+    synced: SyncProgress,
+    room: Room,
 }
 
-impl Hashed {
-    pub fn new(file: File) -> Self {
-        Self { file, hasher: Sha256::new(), bytes: 0, synced: Synced::default() }
+impl HashedFile {
+    pub fn new(file: File, room: Room) -> Self {
+        Self { file, hasher: Sha256::new(), bytes: 0, synced: SyncProgress::default(), room }
     }
 
     pub fn finish(self) -> anyhow::Result<Sum> {
@@ -77,10 +79,12 @@ impl Hashed {
     }
 }
 
-impl Write for Hashed {
+impl Write for HashedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // A part that is still in the processor's cache when it is hashed.
-        let written = self.file.write(&bytes[..bytes.len().min(PART)])?;
+        let bytes = &bytes[..bytes.len().min(PART)];
+        self.room.check(self.bytes, bytes.len() as u64)?;
+        let written = self.file.write(bytes)?;
         self.hasher.update(&bytes[..written]);
         self.bytes += written as u64;
         self.synced.follow(&self.file, self.bytes)?;
@@ -95,12 +99,12 @@ impl Write for Hashed {
 /// How much of a file is on the disk, or on its way there. Were all of it brought there at the end, everything else would
 /// wait for it.
 #[derive(Default)]
-struct Synced {
+struct SyncProgress {
     bytes: u64,
     going: Option<JoinHandle<io::Result<()>>>,
 }
 
-impl Synced {
+impl SyncProgress {
     /// Goes on beside whoever writes, unless enough is on its way.
     fn follow(&mut self, file: &File, written: u64) -> io::Result<()> {
         if written - self.bytes < SYNC || self.going.as_ref().is_some_and(|going| !going.is_finished()) {

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use domain::export::{ExportPart, ExportReport};
 use serde_json::Value;
 use sqlx::PgPool;
 use tokio::task::spawn_blocking;
 
-use super::build::{Built, Order, Part, extension};
-use super::row::{self, Made};
+use super::contents::{Order, extension};
+use super::row::{self, RowOutcome};
 use super::source::Source;
 use super::{card, pairs, records};
 use store::material::{self, Material};
@@ -46,14 +47,15 @@ pub async fn preview(pool: &PgPool, order: &Order) -> anyhow::Result<Preview> {
     let record = lines.split(|byte| *byte == b'\n').find(|line| !line.is_empty());
     let card = shape.profile.is_bundle().then(|| {
         let path = format!("data/{split}.{}", extension(shape));
+        let written = written.report;
         let rows = written.rows;
-        let part = Part { path, split: *split, bytes: 0, hash: String::new(), written, pairs: None };
-        card::text(order, &Built { parts: vec![part], rows })
+        let part = ExportPart { path, split: *split, bytes: 0, hash: String::new(), written, pairs: None };
+        card::text(order, &ExportReport { parts: vec![part], rows })
     });
     Ok(Preview { record: parsed(record)?, card, looked_at })
 }
 
-async fn first(pool: &PgPool, source: &Arc<Source>) -> anyhow::Result<Vec<(Material, Made)>> {
+async fn first(pool: &PgPool, source: &Arc<Source>) -> anyhow::Result<Vec<(Material, RowOutcome)>> {
     let (mut found, mut after, mut bytes) = (Vec::new(), -1, 0);
     while found.len() < FIRST && bytes < LARGEST {
         // The connection is given back in between: whatever is made of a page takes longer than reading it.
@@ -68,7 +70,7 @@ async fn first(pool: &PgPool, source: &Arc<Source>) -> anyhow::Result<Vec<(Mater
     Ok(found)
 }
 
-fn made(source: &Source, read: Vec<Material>) -> anyhow::Result<Vec<(Material, Made)>> {
+fn made(source: &Source, read: Vec<Material>) -> anyhow::Result<Vec<(Material, RowOutcome)>> {
     let mut found = Vec::new();
     for material in read {
         let Some(context) = source.contexts.get(&material.run) else { continue };

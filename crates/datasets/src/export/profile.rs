@@ -38,13 +38,13 @@ pub struct Pair<'a> {
 }
 
 /// Why a row cannot be written for a trainer.
-pub type Unfit = String;
+pub type UnfitReason = String;
 
 /// Appends the record of a row, a JSON object without a line end.
 ///
 /// # Errors
 /// The row has no form in this profile, and why; what was appended is then to be thrown away.
-pub fn record(shape: &Shape, row: &Row, place: Place, out: &mut Vec<u8>) -> Result<(), Unfit> {
+pub fn record(shape: &Shape, row: &Row, place: Place, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
     match shape.profile {
         Profile::Huggingface => huggingface::record(shape, row, out),
         Profile::Canonical => canonical::record(shape, row, out),
@@ -62,7 +62,7 @@ pub fn record(shape: &Shape, row: &Row, place: Place, out: &mut Vec<u8>) -> Resu
 ///
 /// # Errors
 /// As of [`record`].
-pub fn pair(shape: &Shape, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<(), Unfit> {
+pub fn pair(shape: &Shape, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
     match shape.profile {
         Profile::OpenaiDpo => openai_dpo::record(pair, out),
         Profile::TrlDpo => trl_dpo::record(shape, pair, out),
@@ -94,6 +94,6 @@ impl Pair<'_> {
     }
 }
 
-fn never(error: serde_json::Error) -> Unfit {
+fn never(error: serde_json::Error) -> UnfitReason {
     format!("it cannot be written as JSON: {error}")
 }

@@ -11,15 +11,15 @@ use tokio::task::spawn_blocking;
 
 use super::part::PartWriter;
 use super::profile::{self, Place};
-use super::row::Made;
+use super::report::WrittenRows;
+use super::row::RowOutcome;
 use super::source::Source;
 use super::stream::{self, Pace, Page};
-use super::written::Written;
 
 /// Records, a line each, and what became of the conversations.
 pub struct Chunk {
     pub lines: Vec<u8>,
-    pub written: Written,
+    pub written: WrittenRows,
 }
 
 /// Writes a record for each row of the source, in order. `went_on` is told how many conversations more were looked at.
@@ -33,14 +33,14 @@ pub async fn write(
     split: Split,
     to: PartWriter,
     went_on: &mut impl FnMut(i64),
-) -> anyhow::Result<(PartWriter, Written)> {
-    let spares = Spares::default();
+) -> anyhow::Result<(PartWriter, WrittenRows)> {
+    let spares = SpareBuffers::default();
     let own = spares.clone();
     let make = move |_: &Source, page: Page<'_>| chunk(&shape, split, page, own.take());
-    let (mut to, mut written) = (Some(to), Written::default());
+    let (mut to, mut written) = (Some(to), WrittenRows::default());
     let mut chunks = stream::pages(pool, source, Pace::Fast, make);
     while let Some(chunk) = chunks.try_next().await? {
-        let conversations = chunk.written.conversations;
+        let conversations = chunk.written.report.conversations;
         written.add(chunk.written);
         let (file, lines) = append(to.take(), chunk.lines).await?;
         to = Some(file);
@@ -58,9 +58,9 @@ pub async fn append(to: Option<PartWriter>, lines: Vec<u8>) -> anyhow::Result<(P
 
 /// Buffers whose lines were written. A new one costs a page fault for every four kilobytes.
 #[derive(Clone, Default)]
-struct Spares(Arc<Mutex<Vec<Vec<u8>>>>);
+struct SpareBuffers(Arc<Mutex<Vec<Vec<u8>>>>);
 
-impl Spares {
+impl SpareBuffers {
     fn take(&self) -> Vec<u8> {
         self.0.lock().pop().unwrap_or_default()
     }
@@ -84,15 +84,16 @@ const USUAL: usize = 16 << 10;
 /// A conversation that cannot be read.
 pub fn chunk(shape: &Shape, split: Split, page: Page<'_>, mut lines: Vec<u8>) -> anyhow::Result<Chunk> {
     lines.reserve(page.size_hint().0 * USUAL);
-    let mut written = Written::default();
+    let mut written = WrittenRows::default();
     for made in page {
         let (material, made) = made?;
-        written.conversations += 1;
+        let report = &mut written.report;
+        report.conversations += 1;
         match made {
-            Made::NotAccepted => written.not_accepted += 1,
-            Made::NotJudged => written.not_judged += 1,
-            Made::Unfinished => written.unfinished += 1,
-            Made::Rows(rows) => {
+            RowOutcome::NotAccepted => report.not_accepted += 1,
+            RowOutcome::NotJudged => report.not_judged += 1,
+            RowOutcome::Unfinished => report.unfinished += 1,
+            RowOutcome::Rows(rows) => {
                 let place = Place { index: material.index, split: split.into_str() };
                 for row in rows {
                     let before = lines.len();
@@ -103,8 +104,8 @@ pub fn chunk(shape: &Shape, split: Split, page: Page<'_>, mut lines: Vec<u8>) ->
                     match recorded {
                         Ok(row) => {
                             lines.push(b'\n');
-                            written.rows += 1;
-                            written.about.count(&row);
+                            written.report.rows += 1;
+                            written.report.about.count(&row);
                         }
                         Err(reason) => {
                             lines.truncate(before);

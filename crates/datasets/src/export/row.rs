@@ -12,17 +12,18 @@ use domain::event::Event;
 use domain::message::Message;
 use domain::outcome::Outcome;
 use domain::row::{Row, Verifier};
-use domain::transcript::{Frame, Start};
+use domain::transcript::Frame;
 use domain::verdict::{Verdict, Verification};
 use engine::conversation_state::State;
 use serde_json::Deserializer;
 
-use super::context::{Context, Scene};
+use super::context::Context;
 use super::metadata;
-use store::material::{Material, Said};
+use super::played::PlayedConversation;
+use store::material::{JudgingResult, Material};
 
 /// What became of a conversation.
-pub enum Made {
+pub enum RowOutcome {
     /// Its own row first; or why no trainer could use it.
     Rows(Vec<Result<Row, String>>),
     NotAccepted,
@@ -32,29 +33,15 @@ pub enum Made {
     Unfinished,
 }
 
-/// A conversation that was played.
-pub struct Played<'a> {
-    pub context: &'a Context,
-    pub scene: &'a Scene,
-    pub material: &'a Material,
-    pub start: &'a Start,
-    /// Without its frames: each becomes a row of its own.
-    pub state: &'a State,
-    pub outcome: &'a Outcome,
-    /// What the judging that counts says; `None` if there is no verdict.
-    pub verdict: Option<&'a Verdict>,
-    pub verification: Option<Verifier>,
-}
-
 /// `all`: also what was not accepted. `branches`: also what each sub-agent did.
 ///
 /// # Errors
 /// Its events are damaged, or the run's documents are.
-pub fn rows(context: &Context, material: &Material, all: bool, branches: bool) -> anyhow::Result<Made> {
+pub fn rows(context: &Context, material: &Material, all: bool, branches: bool) -> anyhow::Result<RowOutcome> {
     let said = material.said.as_ref();
     let accepted = said.map_or(&material.outcome, |said| &said.outcome) == &Outcome::Accepted;
     let Some(text) = &material.events else {
-        return Ok(if accepted { Made::Unfinished } else { Made::NotAccepted });
+        return Ok(if accepted { RowOutcome::Unfinished } else { RowOutcome::NotAccepted });
     };
     let broken = || format!("conversation {} of run {}", material.position, material.run);
     let scene = context.scene(&material.scenario)?;
@@ -62,15 +49,15 @@ pub fn rows(context: &Context, material: &Material, all: bool, branches: bool) -
     for event in Deserializer::from_str(text).into_iter::<Event>() {
         state.apply(event.with_context(broken)?).with_context(broken)?;
     }
-    let Some(start) = &state.transcript.start else { return Ok(Made::Unfinished) };
+    let Some(start) = &state.transcript.start else { return Ok(RowOutcome::Unfinished) };
     let outcome = match (said, &state.transcript.outcome) {
         (Some(said), _) => &said.outcome,
-        (None, Some(_)) if !material.original && state.transcript.end.is_some() => return Ok(Made::NotJudged),
+        (None, Some(_)) if !material.original && state.transcript.end.is_some() => return Ok(RowOutcome::NotJudged),
         (None, Some(outcome)) => outcome,
-        (None, None) => return Ok(Made::Unfinished),
+        (None, None) => return Ok(RowOutcome::Unfinished),
     };
     if !all && *outcome != Outcome::Accepted {
-        return Ok(Made::NotAccepted);
+        return Ok(RowOutcome::NotAccepted);
     }
     let own =
         if state.transcript.verdicts.len() == 1 { state.transcript.verdicts.pop() } else { state.transcript.verdict() };
@@ -78,7 +65,7 @@ pub fn rows(context: &Context, material: &Material, all: bool, branches: bool) -
     let (agents, sub_agents) = (mem::take(&mut state.transcript.agents), mem::take(&mut state.transcript.branches));
     // Who judges again verifies again.
     let verification = said.and_then(|said| said.verification.clone()).or_else(|| state.transcript.verification.take());
-    let played = Played {
+    let played = PlayedConversation {
         context,
         scene: &scene,
         material,
@@ -90,20 +77,20 @@ pub fn rows(context: &Context, material: &Material, all: bool, branches: bool) -
     };
     // One that was stopped has calls that nobody answered.
     let done = sub_agents.into_iter().filter(|frame| branches && frame.pending.is_empty());
-    Ok(Made::Rows(agents.into_iter().take(1).chain(done).map(|frame| row(&played, frame)).collect()))
+    Ok(RowOutcome::Rows(agents.into_iter().take(1).chain(done).map(|frame| row(&played, frame)).collect()))
 }
 
 fn verifier(found: Verification) -> Verifier {
     Verifier { passed: found.passed(), items: found.items.into() }
 }
 
-fn verdict<'a>(said: &'a Said, original: bool, own: Option<&'a Verdict>) -> Option<&'a Verdict> {
+fn verdict<'a>(said: &'a JudgingResult, original: bool, own: Option<&'a Verdict>) -> Option<&'a Verdict> {
     if original { own.filter(|_| said.judged) } else { said.verdict.as_ref() }
 }
 
 /// # Errors
 /// Why no trainer could use what this agent did.
-fn row(played: &Played<'_>, mut frame: Frame) -> Result<Row, String> {
+fn row(played: &PlayedConversation<'_>, mut frame: Frame) -> Result<Row, String> {
     let mut calls = played.state.transcript.calls.iter().filter(|call| call.caller == frame.caller);
     if let Some(call) = calls.find(|call| call.answer.malformed()) {
         return Err(format!("the agent made a call that `{}` does not accept", call.tool));
@@ -123,7 +110,7 @@ fn row(played: &Played<'_>, mut frame: Frame) -> Result<Row, String> {
 }
 
 /// Up to which version corrections count. What people wrote after a corpus was made was neither scanned nor compared.
-fn version(played: &Played<'_>) -> u32 {
+fn version(played: &PlayedConversation<'_>) -> u32 {
     let Some(corrected) = &played.context.corrected else { return u32::MAX };
     corrected.get(&played.material.id).copied().unwrap_or_default()
 }

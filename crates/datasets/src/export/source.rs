@@ -10,15 +10,15 @@ use uuid::Uuid;
 
 use super::context::Context;
 use generation::plan::RunConfig;
-use generation::stored;
+use generation::stored_runs;
 use projects::library::Library;
-use store::material::{self, Wanted};
+use store::material::{self, RowCandidate};
 use store::runs::Run;
 use store::{branches, corpora, judgings};
 
 /// What is read.
 pub struct Source {
-    what: What,
+    what: SourceKind,
     /// By run: whose verdicts count, and whether those were made while it was played.
     judgings: BTreeMap<Uuid, (Uuid, bool)>,
     /// By run.
@@ -29,11 +29,11 @@ pub struct Source {
     pub branches: bool,
 }
 
-enum What {
+enum SourceKind {
     Run {
         id: Uuid,
         /// Of other runs, read after its own.
-        kin: Vec<Wanted>,
+        kin: Vec<RowCandidate>,
     },
     Corpus {
         id: Uuid,
@@ -67,7 +67,7 @@ impl Source {
         ensure!(judging.run_id == run.id, "the judging is of another run");
         let context = Context::load(pool, run, config, library, &judging, choice.corrected).await?;
         Ok(Self {
-            what: What::Run { id: run.id, kin: Vec::new() },
+            what: SourceKind::Run { id: run.id, kin: Vec::new() },
             judgings: [(run.id, (judging.id, judging.original))].into(),
             contexts: [(run.id, Arc::new(context))].into(),
             all: choice.all,
@@ -80,7 +80,7 @@ impl Source {
     /// of them: then there are none.
     pub async fn add_branches(&mut self, pool: &PgPool, run: &Run, corrected: bool) -> anyhow::Result<()> {
         let Some((_, true)) = self.judgings.get(&run.id) else { return Ok(()) };
-        let What::Run { id, kin } = &mut self.what else { return Ok(()) };
+        let SourceKind::Run { id, kin } = &mut self.what else { return Ok(()) };
         let mut libraries: BTreeMap<String, Arc<Library>> =
             self.contexts.values().map(|context| (run.library.clone(), Arc::clone(&context.library))).collect();
         let found = branches::kin(&mut *pool.acquire().await?, *id).await?;
@@ -88,7 +88,7 @@ impl Source {
             let (context, judging) = read(pool, (one.run, one.judging), &mut libraries, corrected).await?;
             self.contexts.insert(one.run, Arc::new(context));
             self.judgings.insert(one.run, judging);
-            kin.push(Wanted { id: one.conversation, index, judging: judging.0, original: judging.1 });
+            kin.push(RowCandidate { id: one.conversation, index, judging: judging.0, original: judging.1 });
         }
         Ok(())
     }
@@ -118,7 +118,7 @@ impl Source {
             (run, Arc::new(context))
         };
         Ok(Self {
-            what: What::Corpus { id: corpus, split },
+            what: SourceKind::Corpus { id: corpus, split },
             judgings: chosen,
             contexts: contexts.into_iter().map(shared).collect(),
             all,
@@ -129,8 +129,8 @@ impl Source {
     /// How many conversations it holds, of which some may not become rows.
     pub async fn size(&self, db: &mut PgConnection) -> anyhow::Result<i64> {
         Ok(match &self.what {
-            What::Run { id, kin } => material::count_of_run(db, *id).await? + i64::try_from(kin.len())?,
-            What::Corpus { id, split } => material::count_of_corpus(db, *id, split.into_str()).await?,
+            SourceKind::Run { id, kin } => material::count_of_run(db, *id).await? + i64::try_from(kin.len())?,
+            SourceKind::Corpus { id, split } => material::count_of_corpus(db, *id, split.into_str()).await?,
         })
     }
 
@@ -140,20 +140,20 @@ impl Source {
     }
 
     /// Those after one; the first ones after -1.
-    pub async fn after(&self, db: &mut PgConnection, index: i32, limit: i64) -> anyhow::Result<Vec<Wanted>> {
+    pub async fn after(&self, db: &mut PgConnection, index: i32, limit: i64) -> anyhow::Result<Vec<RowCandidate>> {
         match &self.what {
-            What::Run { id, kin } => {
+            SourceKind::Run { id, kin } => {
                 let judging = *self.judgings.get(id).context("the run has no judging")?;
                 let mut wanted = material::of_run(db, *id, judging, index, limit).await?;
                 let room = usize::try_from(limit)?.saturating_sub(wanted.len());
                 wanted.extend(kin.iter().filter(|kin| kin.index > index).take(room));
                 Ok(wanted)
             }
-            What::Corpus { id, split } => {
+            SourceKind::Corpus { id, split } => {
                 let kept = material::of_corpus(db, *id, split.into_str(), index, limit).await?;
                 let wanted = |(index, run, id)| {
                     let (judging, original) = *self.judgings.get(&run)?;
-                    Some(Wanted { id, index, judging, original })
+                    Some(RowCandidate { id, index, judging, original })
                 };
                 Ok(kept.into_iter().filter_map(wanted).collect())
             }
@@ -175,7 +175,7 @@ async fn read(
     libraries: &mut BTreeMap<String, Arc<Library>>,
     corrected: bool,
 ) -> anyhow::Result<(Context, (Uuid, bool))> {
-    let (run, config, library) = stored::load_sharing(pool, run, libraries).await?;
+    let (run, config, library) = stored_runs::load_sharing(pool, run, libraries).await?;
     let judging = judgings::get(&mut *pool.acquire().await?, judging).await?.context("no such judging")?;
     let context = Context::load(pool, &run, &config, &library, &judging, corrected).await?;
     Ok((context, (judging.id, judging.original)))

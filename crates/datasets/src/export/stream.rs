@@ -13,9 +13,9 @@ use sqlx::PgPool;
 use tokio::task::spawn_blocking;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::row::{Made, rows};
+use super::row::{RowOutcome, rows};
 use super::source::Source;
-use store::material::{self, Material, Wanted};
+use store::material::{self, Material, RowCandidate};
 
 /// Conversations of a page: about a megabyte.
 const PAGE: usize = 64;
@@ -34,7 +34,7 @@ pub enum Pace {
 }
 
 /// The conversations of a page, each made when it is asked for.
-pub type Page<'a> = &'a mut dyn Iterator<Item = anyhow::Result<(Material, Made)>>;
+pub type Page<'a> = &'a mut dyn Iterator<Item = anyhow::Result<(Material, RowOutcome)>>;
 
 /// What is made of each page, in order.
 ///
@@ -66,16 +66,17 @@ fn at_once() -> usize {
 }
 
 /// Pages of what the source holds, in its order.
-fn wanted(pool: &PgPool, source: &Arc<Source>) -> impl Stream<Item = anyhow::Result<Vec<Wanted>>> {
+fn wanted(pool: &PgPool, source: &Arc<Source>) -> impl Stream<Item = anyhow::Result<Vec<RowCandidate>>> {
     let ids = stream::try_unfold(-1, async move |after| {
         let ids = source.after(&mut *pool.acquire().await?, after, IDS).await?;
         anyhow::Ok(ids.last().map(|last| last.index).map(|last| (ids, last)))
     });
-    let pages = |ids: Vec<Wanted>| stream::iter(ids.chunks(PAGE).map(|page| Ok(page.to_vec())).collect::<Vec<_>>());
+    let pages =
+        |ids: Vec<RowCandidate>| stream::iter(ids.chunks(PAGE).map(|page| Ok(page.to_vec())).collect::<Vec<_>>());
     ids.map_ok(pages).try_flatten()
 }
 
-fn made(source: &Source, page: Vec<Material>) -> impl Iterator<Item = anyhow::Result<(Material, Made)>> {
+fn made(source: &Source, page: Vec<Material>) -> impl Iterator<Item = anyhow::Result<(Material, RowOutcome)>> {
     page.into_iter().map(|material| {
         let context = &source.contexts[&material.run];
         let made = rows(context, &material, source.all, source.branches)?;

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::Columns;
-use super::load::{Loaded, load};
+use super::load::{RunColumns, load};
 use super::scenario_columns::ScenarioCache;
 use store::conversation_columns::RunHead;
 
@@ -46,11 +46,11 @@ struct Entry {
 /// One run. Whoever asks first reads it, and all others wait for that.
 #[derive(Default)]
 struct Slot {
-    read: Option<Read>,
+    read: Option<CachedColumns>,
 }
 
-struct Read {
-    loaded: Loaded,
+struct CachedColumns {
+    loaded: RunColumns,
     at: Instant,
     took: Duration,
 }
@@ -74,12 +74,12 @@ impl Slot {
         }
         let loaded = load(pool, scenarios, head).await?;
         let columns = Arc::clone(&loaded.columns);
-        self.read = Some(Read { loaded, at: Instant::now(), took: begun.elapsed() });
+        self.read = Some(CachedColumns { loaded, at: Instant::now(), took: begun.elapsed() });
         Ok(columns)
     }
 }
 
-impl Read {
+impl CachedColumns {
     /// Whether it is time for another look.
     fn is_due(&self, now: &RunHead) -> bool {
         let every = if now.own { AT_MOST_EVERY } else { AT_MOST_EVERY.max(self.took * SHARE_OF_TIME) };

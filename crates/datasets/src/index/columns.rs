@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use domain::filter::{Reviewed, Status, Symbols};
+use domain::filter::{ReviewFlags, Status, Symbols};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
 use strum::VariantArray;
@@ -248,7 +248,7 @@ impl Columns {
     }
 
     /// Puts down what people did about a conversation.
-    pub fn set_review(&mut self, i: usize, reviewed: Reviewed) {
+    pub fn set_review(&mut self, i: usize, reviewed: ReviewFlags) {
         let bit = |is: bool, bit: u8| if is { bit } else { 0 };
         self.reviewed[i] =
             bit(reviewed.rated, RATED) | bit(reviewed.annotated, ANNOTATED) | bit(reviewed.corrected, CORRECTED);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::analytics::{Counts, Outcomes, PairCounts};
-use domain::filter::Status;
+use domain::filter::{Dimension, Status};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
 use strum::VariantArray;
@@ -130,11 +130,14 @@ impl<'a> Counting<'a> {
             outcomes: outcomes(&self.states),
             scores: given.map(|(name, _, counts)| ((*name).to_owned(), *counts)).collect(),
             pairs: named_pairs,
-            lengths: [("turns", lengths(&self.turn_counts)), ("tool_calls", lengths(&self.tool_calls))]
-                .map(|(name, counts)| (name.to_owned(), counts))
-                .into(),
-            flags: [("goal_achieved", self.goal_achieved), ("verified", self.verified)]
-                .map(|(name, counts)| (name.to_owned(), counts))
+            lengths: [
+                (Dimension::Turns, lengths(&self.turn_counts)),
+                (Dimension::ToolCalls, lengths(&self.tool_calls)),
+            ]
+            .map(|(dimension, counts)| (dimension.to_string(), counts))
+            .into(),
+            flags: [(Dimension::GoalAchieved, self.goal_achieved), (Dimension::Verified, self.verified)]
+                .map(|(dimension, counts)| (dimension.to_string(), counts))
                 .into(),
             groups: self.groups(),
         }
@@ -155,13 +158,13 @@ impl<'a> Counting<'a> {
         let scenarios = |number: usize| vec![name(columns.scenarios[number].name)];
         let tools = |number: usize| columns.tool_sets[number].iter().map(|tool| name(*tool)).collect();
         [
-            ("persona", named(&self.personas, &personas)),
-            ("complexity", named(&self.complexities, &complexities)),
-            ("scenario", named(&self.scenarios, &scenarios)),
-            ("tool", named(&self.tool_sets, &tools)),
-            ("turns", named(&self.turns, &|number| vec![number.to_string()])),
+            (Dimension::Persona, named(&self.personas, &personas)),
+            (Dimension::Complexity, named(&self.complexities, &complexities)),
+            (Dimension::Scenario, named(&self.scenarios, &scenarios)),
+            (Dimension::Tool, named(&self.tool_sets, &tools)),
+            (Dimension::Turns, named(&self.turns, &|number| vec![number.to_string()])),
         ]
-        .map(|(kind, groups)| (kind.to_owned(), groups))
+        .map(|(dimension, groups)| (dimension.to_string(), groups))
         .into()
     }
 }

@@ -42,11 +42,11 @@ impl Query<'_> {
 struct FacetsOf<'a> {
     columns: &'a Columns,
     matching: u64,
-    counted: Vec<Counted<'a>>,
+    counted: Vec<CountedColumn<'a>>,
 }
 
 /// One column that is counted, and the bit that marks rows which do not pass what is asked of it.
-struct Counted<'a> {
+struct CountedColumn<'a> {
     dimension: Dimension,
     criterion: Option<u32>,
     own: u64,
@@ -54,7 +54,7 @@ struct Counted<'a> {
     counts: Vec<u64>,
 }
 
-impl<'a> Counted<'a> {
+impl<'a> CountedColumn<'a> {
     /// `None` if there is nothing to count.
     fn new(run_query: &RunQuery<'a>, dimension: Dimension, criterion: Option<u32>) -> Option<Self> {
         let column = run_query.columns.column(dimension, criterion);
@@ -165,7 +165,7 @@ fn number((value, count): (Value<'_>, u64)) -> Option<(u32, u64)> {
     if let Value::Number(number) = value { Some((number, count)) } else { None }
 }
 
-fn counted<'a>(run_query: &RunQuery<'a>) -> Vec<Counted<'a>> {
+fn counted<'a>(run_query: &RunQuery<'a>) -> Vec<CountedColumn<'a>> {
     let counts = |dimension: &Dimension| {
         dimension.has_facet() || matches!(dimension.kind(), ValueKind::Count | ValueKind::Score)
     };
@@ -177,6 +177,6 @@ fn counted<'a>(run_query: &RunQuery<'a>) -> Vec<Counted<'a>> {
     let criteria = criteria.map(|criterion| (Dimension::Score, Some(criterion)));
     dimensions
         .chain(criteria)
-        .filter_map(|(dimension, criterion)| Counted::new(run_query, dimension, criterion))
+        .filter_map(|(dimension, criterion)| CountedColumn::new(run_query, dimension, criterion))
         .collect()
 }

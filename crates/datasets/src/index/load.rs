@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use anyhow::Context;
-use domain::filter::{Reviewed, Status};
+use domain::filter::{ReviewFlags, Status};
 use domain::outcome::Blame;
 use futures::TryStreamExt;
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
@@ -14,8 +14,8 @@ use super::columns::{Columns, RowValues, VerdictValues};
 use super::scenario_columns::{ScenarioCache, Scenarios};
 use store::conversation_columns::{self, PlayedColumns, ReviewColumns, RunHead, VerdictColumns};
 
-/// A run as it was read.
-pub struct Loaded {
+/// The columns of a run, as they were read.
+pub struct RunColumns {
     pub columns: Arc<Columns>,
     pub head: RunHead,
     /// Positions whose conversations were being played.
@@ -27,9 +27,9 @@ pub struct Loaded {
 }
 
 /// Reads everything, as it stood at one moment.
-pub async fn load(pool: &PgPool, scenarios: &ScenarioCache, asked: &RunHead) -> anyhow::Result<Loaded> {
+pub async fn load(pool: &PgPool, scenarios: &ScenarioCache, asked: &RunHead) -> anyhow::Result<RunColumns> {
     if asked.next_position == 0 {
-        return Ok(Loaded::nothing(asked));
+        return Ok(RunColumns::nothing(asked));
     }
     let mut tx = snapshot(pool).await?;
     let head = head(&mut tx, asked).await?;
@@ -39,7 +39,7 @@ pub async fn load(pool: &PgPool, scenarios: &ScenarioCache, asked: &RunHead) -> 
     let open = conversation_columns::claims(&mut tx, head.run).await?;
     let verdict_counts =
         if head.own { (0, 0) } else { conversation_columns::verdict_counts(&mut tx, head.judging).await? };
-    let mut loaded = Loaded { columns: Arc::new(columns), head, open, criteria: HashMap::new(), verdict_counts };
+    let mut loaded = RunColumns { columns: Arc::new(columns), head, open, criteria: HashMap::new(), verdict_counts };
     let mut places = HashMap::new();
     let mut played = conversation_columns::played(&mut tx, loaded.head.run);
     while let Some(played) = played.try_next().await? {
@@ -62,7 +62,7 @@ async fn head(db: &mut PgConnection, asked: &RunHead) -> anyhow::Result<RunHead>
     conversation_columns::of_judging(db, asked.run, asked.judging).await?.context("the run is gone")
 }
 
-impl Loaded {
+impl RunColumns {
     /// Of a run of which nothing has begun.
     fn nothing(head: &RunHead) -> Self {
         let columns = Columns::new(head.run, &head.playbook, &head.models, Arc::new(Scenarios::new()));
@@ -148,7 +148,7 @@ impl Loaded {
             let row = usize::try_from(position)?;
             // Of a position only the attempt that counts has a row.
             if self.columns.id.get(row) == Some(&conversation_id) {
-                self.rows().set_review(row, Reviewed { rated, annotated, corrected });
+                self.rows().set_review(row, ReviewFlags { rated, annotated, corrected });
             }
         }
         Ok(())

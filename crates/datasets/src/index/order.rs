@@ -20,13 +20,13 @@ const RANKS: usize = 12;
 /// by position.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sort {
-    pub by: By,
+    pub by: SortKey,
     /// Of positions: the order turned round. Of scores: the best first; what has none comes last in any case.
     pub descending: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum By {
+pub enum SortKey {
     #[default]
     Position,
     Overall,
@@ -77,11 +77,11 @@ impl Query<'_> {
     /// Of the rows after a place or before it, nearest first, these.
     fn found(&self, sort: &Sort, from: Option<Place>, which: Range<usize>, backward: bool) -> Vec<Place> {
         let (skip, limit) = (which.start, which.end);
-        let reversed = (sort.by == By::Position && sort.descending) != backward;
+        let reversed = (sort.by == SortKey::Position && sort.descending) != backward;
         let from = from.map(|place| (place.rank, self.ordinal(place.run), place.position));
-        let last = if sort.by == By::Position { 0 } else { RANKS - 1 };
+        let last = if sort.by == SortKey::Position { 0 } else { RANKS - 1 };
         let first = from.map_or(if reversed { last } else { 0 }, |(rank, ..)| rank);
-        let mut found: [Vec<Found>; RANKS] = Default::default();
+        let mut found: [Vec<CompactPlace>; RANKS] = Default::default();
         let mut failed = Vec::new();
         let mut runs: Vec<(usize, &RunQuery<'_>)> = self.runs.iter().enumerate().collect();
         if reversed {
@@ -104,7 +104,7 @@ impl Query<'_> {
                     let key = (rank, ordinal, row);
                     let after = from.is_none_or(|from| if reversed { key < from } else { key > from });
                     if failed[row - rows.start] == 0 && after && found[rank].len() < limit {
-                        found[rank].push(Found::new(rank, ordinal, row));
+                        found[rank].push(CompactPlace::new(rank, ordinal, row));
                     }
                 };
                 if reversed { rows.clone().rev().for_each(&mut keep) } else { rows.clone().for_each(&mut keep) }
@@ -134,15 +134,15 @@ impl Query<'_> {
     }
 }
 
-/// A place in few bytes: whoever skips to the end of a million rows finds them all.
+/// A place in few bytes, because skipping to the end of a million rows finds them all.
 #[derive(Clone, Copy)]
-struct Found {
+struct CompactPlace {
     rank: u8,
     run: u32,
     row: u32,
 }
 
-impl Found {
+impl CompactPlace {
     #[expect(clippy::cast_possible_truncation, reason = "there are 12 ranks, and far fewer than 2^32 runs and rows")]
     const fn new(rank: usize, run: usize, row: usize) -> Self {
         Self { rank: rank as u8, run: run as u32, row: row as u32 }
@@ -165,9 +165,9 @@ enum Ranks<'a> {
 impl<'a> Ranks<'a> {
     fn of(run_query: &RunQuery<'a>, sort: &Sort) -> Self {
         let criterion = match &sort.by {
-            By::Position => return Self::None,
-            By::Overall => None,
-            By::Criterion(name) => Some(name.as_str()),
+            SortKey::Position => return Self::None,
+            SortKey::Overall => None,
+            SortKey::Criterion(name) => Some(name.as_str()),
         };
         run_query.columns.scores_named(criterion).map_or(Self::Last, |column| Self::Scores(column, sort.descending))
     }

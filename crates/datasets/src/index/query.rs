@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use domain::filter::{Best, Filter};
+use domain::filter::{Filter, ScoreHistogram};
 
 use super::Columns;
 use super::columns::{NONE, present};
@@ -38,7 +38,7 @@ impl<'a> Query<'a> {
     /// The best of those that pass everything else: their scores are counted, and what is among the best is then a predicate
     /// like others.
     fn keep_the_best(&mut self, filter: &Filter) {
-        let mut counted: Vec<Best> = filter.top.iter().map(Best::of).collect();
+        let mut counted: Vec<ScoreHistogram> = filter.top.iter().map(ScoreHistogram::of).collect();
         for (top, best) in filter.top.iter().zip(&mut counted) {
             for run_query in &self.runs {
                 let Some(column) = run_query.columns.scores_named(top.criterion.as_deref()) else { continue };

@@ -4,7 +4,7 @@ mod rows;
 
 use std::sync::Arc;
 
-use domain::filter::{Best, Comparison, Condition, Dimension, Filter, PARAMETERS, Row, Value, ValueKind};
+use domain::filter::{Comparison, Condition, Dimension, Filter, PARAMETERS, Row, ScoreHistogram, Value, ValueKind};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use self::rows::{SeenRow, TestRun, filter, filter_by, run};
 use super::columns::{Columns, NONE};
-use super::{By, Facets, Place, Query, Sort};
+use super::{Facets, Place, Query, Sort, SortKey};
 
 type Runs = [(TestRun, Arc<Columns>); 2];
 
@@ -55,11 +55,11 @@ fn one_by_one(runs: &Runs, filter: &Filter, search: Option<&str>) -> Vec<(Uuid, 
         passing.collect::<Vec<_>>()
     };
     let mut found: Vec<(Uuid, usize, Vec<Option<u8>>)> = runs.iter().flat_map(passing).collect();
-    let mut best: Vec<Best> = filter.top.iter().map(Best::of).collect();
+    let mut best: Vec<ScoreHistogram> = filter.top.iter().map(ScoreHistogram::of).collect();
     for (_, _, scores) in &found {
         scores.iter().zip(&mut best).for_each(|(score, best)| score.iter().for_each(|score| best.count(*score)));
     }
-    let least: Vec<u8> = best.iter().map(Best::least).collect();
+    let least: Vec<u8> = best.iter().map(ScoreHistogram::least).collect();
     found.retain(|(_, _, scores)| scores.iter().zip(&least).all(|(score, least)| *score >= Some(*least)));
     found.into_iter().map(|(run, position, _)| (run, position)).collect()
 }
@@ -149,7 +149,7 @@ proptest! {
     fn pages_follow_each_other_without_gaps_in_every_order(
         runs in runs(9000),
         by in prop::sample::select(vec![
-            By::Position, By::Overall, By::Criterion("tone".into()), By::Criterion("unknown".into())
+            SortKey::Position, SortKey::Overall, SortKey::Criterion("tone".into()), SortKey::Criterion("unknown".into())
         ]),
         descending in any::<bool>(),
         limit in 1..3000_usize,
@@ -184,9 +184,9 @@ proptest! {
 /// The value that rows are sorted by; rows without a score come last.
 fn rank(columns: &[Arc<Columns>], sort: &Sort, place: &Place) -> i32 {
     let criterion = match &sort.by {
-        By::Position => return 0,
-        By::Overall => None,
-        By::Criterion(name) => Some(name.as_str()),
+        SortKey::Position => return 0,
+        SortKey::Overall => None,
+        SortKey::Criterion(name) => Some(name.as_str()),
     };
     let run = columns.iter().find(|run| run.run == place.run).unwrap();
     match run.scores_named(criterion).map(|scores| scores[place.position]) {

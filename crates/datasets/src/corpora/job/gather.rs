@@ -13,7 +13,7 @@ use anyhow::Context;
 use domain::corpus::{Cutoff, FilterStage, Spec};
 use domain::correction::{self, Correction, in_force};
 use domain::event::Event;
-use domain::filter::{Dimension, Filter, Symbols, Top};
+use domain::filter::{Dimension, Filter, Symbols, TopShare};
 use domain::transcript::Transcript;
 use domain::verdict::Verification;
 use futures::{StreamExt, TryStreamExt, stream};
@@ -22,7 +22,7 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use self::candidate_row::{CandidateRow, EventValues, RunValues, ScenarioValues, Scenarios};
-use super::Teller;
+use super::ProgressReporter;
 use crate::corpora::scan::{self, Findings};
 use crate::corpora::select::{Candidate, Candidates};
 use crate::corpora::shingles::Shingles;
@@ -36,7 +36,7 @@ use store::{BadRow, corpora, corrections, runs};
 const READ: usize = 128;
 const AT_ONCE: usize = 4;
 
-pub struct Gathered {
+pub struct GatheredCandidates {
     pub candidates: Candidates,
     /// Conversations that have ended, whether they pass or not.
     pub looked_at: u64,
@@ -47,11 +47,11 @@ pub struct Gathered {
     pub corrected: HashMap<Uuid, u32>,
 }
 
-pub async fn gather(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::Result<Gathered> {
+pub async fn gather(project: Uuid, spec: &Spec, teller: &ProgressReporter<'_>) -> anyhow::Result<GatheredCandidates> {
     let filter = spec.filter();
     let mut symbols = Symbols::default();
     let mut sieve = Sieve::new(&filter, |name| symbols.intern(name));
-    teller.tell("filter", 0, None).await;
+    teller.report("filter", 0, None).await;
     let (rows, looked_at) = candidate_rows(project, &filter, &mut sieve, &mut symbols, teller).await?;
     let mut shingles = Shingles::new().context("cannot make a file for shingles")?;
     let (mut passed, mut all, mut sketches) = (Vec::new(), Vec::new(), Vec::new());
@@ -77,7 +77,7 @@ pub async fn gather(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::
             corrected.extend(read.corrected.map(|version| (own.id, version)));
             passed.push(done - 1);
         }
-        teller.tell("read", done, Some(total)).await;
+        teller.report("read", done, Some(total)).await;
     }
     drop(chunks);
     let cutoffs = named(filter.top, sieve.decide());
@@ -85,15 +85,15 @@ pub async fn gather(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::
     let mut shingles = shingles.finish().context("cannot keep shingles")?;
     shingles.retain(&keep);
     let candidates = Candidates { all: kept(all, &keep), sketches: kept(sketches, &keep), shingles, symbols };
-    Ok(Gathered { candidates, looked_at, filter: sieve.stages(looked_at), cutoffs, corrected })
+    Ok(GatheredCandidates { candidates, looked_at, filter: sieve.stages(looked_at), cutoffs, corrected })
 }
 
 fn kept<T>(all: Vec<T>, keep: &[bool]) -> Vec<T> {
     all.into_iter().zip(keep).filter(|(_, keep)| **keep).map(|(one, _)| one).collect()
 }
 
-fn named(tops: Vec<Top>, scores: Vec<u8>) -> Vec<Cutoff> {
-    let named = |(Top { criterion, share }, score)| Cutoff { criterion, share, score };
+fn named(tops: Vec<TopShare>, scores: Vec<u8>) -> Vec<Cutoff> {
+    let named = |(TopShare { criterion, share }, score)| Cutoff { criterion, share, score };
     tops.into_iter().zip(scores).map(named).collect()
 }
 
@@ -103,13 +103,14 @@ async fn candidate_rows(
     filter: &Filter,
     sieve: &mut Sieve,
     symbols: &mut Symbols,
-    teller: &Teller<'_>,
+    teller: &ProgressReporter<'_>,
 ) -> anyhow::Result<(Vec<CandidateRow>, u64)> {
     let conditions = filter.conditions(|name| Some(symbols.intern(name)));
     let asks = |dimension: Dimension| conditions.iter().any(|condition| condition.dimension == dimension);
     let of_criteria = conditions.iter().any(|condition| condition.criterion.is_some())
         || filter.top.iter().any(|top| top.criterion.is_some());
-    let long = corpora::Long { scores: of_criteria || asks(Dimension::Agreement), reasons: asks(Dimension::Reason) };
+    let long =
+        corpora::LongColumns { scores: of_criteria || asks(Dimension::Agreement), reasons: asks(Dimension::Reason) };
     let only: Option<Vec<Uuid>> =
         (!filter.runs.is_empty()).then(|| filter.runs.iter().filter_map(|id| id.parse().ok()).collect());
     let mut reading = Reading::begin(teller.pool).await?;
@@ -141,7 +142,7 @@ async fn candidate_rows(
         if let Some(error) = unreadable {
             return Err(store::StoreError::from(error).into());
         }
-        teller.tell("filter", found.len(), None).await;
+        teller.report("filter", found.len(), None).await;
     }
     let unread =
         if only.is_some() { corpora::ended(db, project).await?.unsigned_abs().saturating_sub(read) } else { 0 };
@@ -150,8 +151,8 @@ async fn candidate_rows(
     Ok((found, read + unread))
 }
 
-/// What is kept of what was said.
-struct Read {
+/// The figures by which a conversation is selected, without its text.
+struct ConversationDigest {
     hash: [u8; 16],
     shingles: Vec<u32>,
     sketch: Sketch,
@@ -167,13 +168,17 @@ fn read<'a>(
     pool: &'a PgPool,
     connections: usize,
     rows: &'a [CandidateRow],
-) -> impl futures::Stream<Item = anyhow::Result<Vec<Read>>> + Unpin + use<'a> {
+) -> impl futures::Stream<Item = anyhow::Result<Vec<ConversationDigest>>> + Unpin + use<'a> {
     let connections = Arc::new(Semaphore::new(connections));
     let read = move |chunk| read_chunk(pool, Arc::clone(&connections), chunk);
     Box::pin(stream::iter(rows.chunks(READ)).map(read).buffered(AT_ONCE))
 }
 
-async fn read_chunk(pool: &PgPool, connections: Arc<Semaphore>, chunk: &[CandidateRow]) -> anyhow::Result<Vec<Read>> {
+async fn read_chunk(
+    pool: &PgPool,
+    connections: Arc<Semaphore>,
+    chunk: &[CandidateRow],
+) -> anyhow::Result<Vec<ConversationDigest>> {
     let ids: Vec<Uuid> = chunk.iter().map(|own| own.id).collect();
     let scenarios: Vec<Arc<ScenarioValues>> = chunk.iter().map(|own| Arc::clone(&own.scenario)).collect();
     let turn = connections.acquire().await?;
@@ -190,7 +195,7 @@ fn read_all(
     scenarios: &[Arc<ScenarioValues>],
     events: Vec<(Uuid, String)>,
     corrections: &HashMap<Uuid, Vec<Correction>>,
-) -> anyhow::Result<Vec<Read>> {
+) -> anyhow::Result<Vec<ConversationDigest>> {
     let mut of: HashMap<Uuid, Vec<Event>> = HashMap::new();
     for (id, event) in events {
         let event = serde_json::from_str(&event).map_err(|e| BadRow {
@@ -209,7 +214,7 @@ fn read_all(
 }
 
 /// What would be exported is looked at: the agents' turns as people corrected them.
-fn one(events: Vec<Event>, corrections: &[Correction], scenario: &ScenarioValues) -> Read {
+fn one(events: Vec<Event>, corrections: &[Correction], scenario: &ScenarioValues) -> ConversationDigest {
     let corrected = corrections.last().map(|last| last.version);
     let in_force = in_force(corrections, corrected.unwrap_or_default());
     let mut transcript: Transcript = events.into_iter().collect();
@@ -221,7 +226,7 @@ fn one(events: Vec<Event>, corrections: &[Correction], scenario: &ScenarioValues
     let verified = transcript.verification.as_ref().map(Verification::passed);
     let utterances = Utterances::from(transcript);
     let shingles = utterances.shingles();
-    Read {
+    ConversationDigest {
         hash: utterances.hash(&scenario.playbook_name),
         sketch: Sketch::of(&shingles),
         shingles,

@@ -5,14 +5,14 @@ use std::sync::LazyLock;
 
 use regex::{Match, Regex};
 
-use super::{Found, checksums};
+use super::{ScannedValue, checksums};
 
 #[expect(clippy::unwrap_used, reason = "written here, and compiled by every test")]
 fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).unwrap()
 }
 
-pub fn find(text: &str) -> Vec<Found<'_>> {
+pub fn find(text: &str) -> Vec<ScannedValue<'_>> {
     let mut found = Vec::new();
     if text.contains('@') {
         found.extend(emails(text));
@@ -34,17 +34,17 @@ fn is_reserved(domain: &str) -> bool {
     ["example", "test", "invalid", "localhost", "example.com", "example.net", "example.org"].into_iter().any(under)
 }
 
-fn emails(text: &str) -> impl Iterator<Item = Found<'_>> {
+fn emails(text: &str) -> impl Iterator<Item = ScannedValue<'_>> {
     static EMAIL: LazyLock<Regex> = LazyLock::new(|| {
         regex(r"(?i)[a-z0-9][a-z0-9._%+-]{0,63}@((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,24})\b")
     });
     EMAIL.captures_iter(text).filter_map(|caught| {
         let (whole, domain) = (caught.get(0)?, caught.get(1)?);
-        Some(Found { kind: "email", value: whole.as_str(), reserved: is_reserved(domain.as_str()) })
+        Some(ScannedValue { kind: "email", value: whole.as_str(), reserved: is_reserved(domain.as_str()) })
     })
 }
 
-fn ibans(text: &str) -> impl Iterator<Item = Found<'_>> {
+fn ibans(text: &str) -> impl Iterator<Item = ScannedValue<'_>> {
     static IBAN: LazyLock<Regex> =
         LazyLock::new(|| regex(r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b"));
     IBAN.find_iter(text).filter_map(|found| {
@@ -53,7 +53,7 @@ fn ibans(text: &str) -> impl Iterator<Item = Found<'_>> {
         loop {
             let signs: Vec<u8> = value.bytes().filter(|b| *b != b' ').collect();
             if (15..=34).contains(&signs.len()) && checksums::iban(&signs) {
-                return Some(Found { kind: "iban", value, reserved: false });
+                return Some(ScannedValue { kind: "iban", value, reserved: false });
             }
             value = value.rsplit_once(' ')?.0;
         }
@@ -61,7 +61,7 @@ fn ibans(text: &str) -> impl Iterator<Item = Found<'_>> {
 }
 
 /// Ids of persons that hold letters: British, Spanish and Italian ones.
-fn lettered_ids(text: &str) -> impl Iterator<Item = Found<'_>> {
+fn lettered_ids(text: &str) -> impl Iterator<Item = ScannedValue<'_>> {
     static ID: LazyLock<Regex> = LazyLock::new(|| {
         regex(
             r"\b(?:(?P<nino>[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D])|(?P<dni>[0-9]{8}-?[A-Z])|(?P<fiscale>[A-Z]{6}[0-9]{2}[ABCDEHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]))\b",
@@ -72,12 +72,12 @@ fn lettered_ids(text: &str) -> impl Iterator<Item = Found<'_>> {
         let letter = whole.as_str().bytes().last()?;
         let number = || digits(whole.as_str()).iter().fold(0, |number, digit| number * 10 + u32::from(*digit));
         let genuine = caught.name("dni").is_none() || checksums::dni(number(), letter);
-        genuine.then_some(Found { kind: "national_id", value: whole.as_str(), reserved: false })
+        genuine.then_some(ScannedValue { kind: "national_id", value: whole.as_str(), reserved: false })
     })
 }
 
 /// Runs of digits with what people write between them: cards, social security numbers, phone numbers.
-fn numbers(text: &str) -> impl Iterator<Item = Found<'_>> {
+fn numbers(text: &str) -> impl Iterator<Item = ScannedValue<'_>> {
     static RUN: LazyLock<Regex> = LazyLock::new(|| regex(r"(?:\+|\b00|\()?[0-9](?:[ .()-]{0,2}[0-9]){7,20}"));
     RUN.find_iter(text).filter(|run| stands_alone(text, run)).filter_map(|run| classify(run.as_str()))
 }
@@ -88,10 +88,10 @@ fn stands_alone(text: &str, run: &Match<'_>) -> bool {
     !text[..run.start()].ends_with(joined) && !text[run.end()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
 }
 
-fn classify(run: &str) -> Option<Found<'_>> {
+fn classify(run: &str) -> Option<ScannedValue<'_>> {
     let digits = digits(run);
     let number = || digits.iter().fold(0, |number, digit| number * 10 + u64::from(*digit));
-    let of = |kind| Some(Found { kind, value: run, reserved: false });
+    let of = |kind| Some(ScannedValue { kind, value: run, reserved: false });
     if is_card(run, &digits) {
         return of("payment_card");
     }
@@ -100,7 +100,7 @@ fn classify(run: &str) -> Option<Found<'_>> {
     {
         return of("national_id");
     }
-    is_phone(run, &digits).then(|| Found { kind: "phone", value: run, reserved: is_fictional(&digits) })
+    is_phone(run, &digits).then(|| ScannedValue { kind: "phone", value: run, reserved: is_fictional(&digits) })
 }
 
 fn digits(text: &str) -> Vec<u8> {
@@ -165,7 +165,7 @@ fn is_fictional(digits: &[u8]) -> bool {
 }
 
 /// Addresses of machines; those of private networks and of documents can be anybody's.
-fn addresses(text: &str) -> impl Iterator<Item = Found<'_>> {
+fn addresses(text: &str) -> impl Iterator<Item = ScannedValue<'_>> {
     static ADDRESS: LazyLock<Regex> = LazyLock::new(|| regex(r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b"));
     ADDRESS.find_iter(text).filter(|found| stands_alone(text, found)).filter_map(|found| {
         // A fifth number makes it a version or a date.
@@ -182,6 +182,6 @@ fn addresses(text: &str) -> impl Iterator<Item = Found<'_>> {
             || address.is_unspecified()
             || address.is_broadcast()
             || address.octets()[0] == 0;
-        Some(Found { kind: "ip_address", value: found.as_str(), reserved: nobodys })
+        Some(ScannedValue { kind: "ip_address", value: found.as_str(), reserved: nobodys })
     })
 }

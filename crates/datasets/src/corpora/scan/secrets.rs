@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
 
-use super::Found;
+use super::ScannedValue;
 
 /// What each kind looks like. Where there is a group, it is the value.
 const PATTERNS: [(&str, &str); 17] = [
@@ -35,7 +35,7 @@ const PATTERNS: [(&str, &str); 17] = [
 /// digits nearly 4.
 const ENTROPY: f64 = 3.2;
 
-pub fn find(text: &str) -> Vec<Found<'_>> {
+pub fn find(text: &str) -> Vec<ScannedValue<'_>> {
     static SET: LazyLock<RegexSet> = LazyLock::new(|| {
         #[expect(clippy::unwrap_used, reason = "written here, and compiled by every test")]
         RegexSet::new(PATTERNS.iter().map(|(_, pattern)| pattern)).unwrap()
@@ -44,14 +44,14 @@ pub fn find(text: &str) -> Vec<Found<'_>> {
         #[expect(clippy::unwrap_used, reason = "written here, and compiled by every test")]
         PATTERNS.iter().map(|(_, pattern)| Regex::new(pattern).unwrap()).collect()
     });
-    let mut found: Vec<Found<'_>> = Vec::new();
+    let mut found: Vec<ScannedValue<'_>> = Vec::new();
     for i in &SET.matches(text) {
         let kind = PATTERNS[i].0;
         let values = EACH[i].captures_iter(text).filter_map(|caught| caught.get(1).or(caught.get(0)));
         let genuine = values.map(|value| value.as_str()).filter(|value| kind != "assigned_secret" || is_random(value));
         // A key of a known provider stays one when it is assigned.
         let new: Vec<&str> = genuine.filter(|value| !found.iter().any(|other| value.contains(other.value))).collect();
-        found.extend(new.into_iter().map(|value| Found { kind, value, reserved: false }));
+        found.extend(new.into_iter().map(|value| ScannedValue { kind, value, reserved: false }));
     }
     found
 }

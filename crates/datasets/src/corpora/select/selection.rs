@@ -9,17 +9,17 @@ use domain::persona::Complexity;
 use strum::VariantArray;
 use uuid::Uuid;
 
-use super::{Candidates, Fate};
+use super::{CandidateOutcome, Candidates};
 use crate::corpora::scan::Findings;
 use crate::corpora::utterances::Speaker;
-use crate::corpora::{balance, near};
+use crate::corpora::{balance, near_duplicates};
 
 /// What is left of the candidates, the best first.
 pub struct Selection<'a> {
     candidates: &'a Candidates,
     pub places: Vec<usize>,
     /// By candidate; those that are left have none yet.
-    pub fates: Vec<Option<Fate>>,
+    pub fates: Vec<Option<CandidateOutcome>>,
     pub funnel: Vec<Stage>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Selection<'a> {
         self.places.retain(|place| {
             let Some((counted, reason)) = why(*place) else { return true };
             *reasons.entry(counted).or_default() += 1;
-            fates[*place] = Some(Fate::Dropped { by: step, reason });
+            fates[*place] = Some(CandidateOutcome::Dropped { by: step, reason });
             false
         });
         let mut reasons: Vec<Reason> =
@@ -77,8 +77,9 @@ impl<'a> Selection<'a> {
 
     pub fn near_duplicates(&mut self, least: f64) -> io::Result<()> {
         let candidates = self.candidates;
-        let found = near::drop_near(&candidates.sketched(&self.places), least)?;
-        let found: HashMap<usize, near::Near> = found.into_iter().map(|near| (near.dropped, near)).collect();
+        let found = near_duplicates::drop_near(&candidates.sketched(&self.places), least)?;
+        let found: HashMap<usize, near_duplicates::NearDuplicate> =
+            found.into_iter().map(|near| (near.dropped, near)).collect();
         self.drop(Step::NearDuplicates, |place| {
             let near = found.get(&place)?;
             let reason = format!("resembles {} by {:.3}", candidates.all[near.kept].id, near.resemblance);

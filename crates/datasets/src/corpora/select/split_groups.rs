@@ -7,7 +7,7 @@ use domain::corpus::{Group, Leakage, Part, Side, Split, SplitReport};
 
 use super::{Candidate, Candidates};
 use crate::corpora::leakage::{self, Leak, Member};
-use crate::corpora::near::{self, Union};
+use crate::corpora::near_duplicates::{self, Union};
 use crate::corpora::split::{self, Block};
 
 /// The side of each of these candidates. Families with near-duplicates of each other stay together. If the proof finds
@@ -18,7 +18,7 @@ pub fn split(rule: Split, candidates: &Candidates, places: &[usize]) -> io::Resu
     let mut together = Union::default();
     join_shared_scenarios(places.iter().map(own), &mut together);
     if rule.golden > 0.0 {
-        for (one, other) in near::linked_groups(&candidates.sketched(places), &families, rule.near)? {
+        for (one, other) in near_duplicates::linked_groups(&candidates.sketched(places), &families, rule.near)? {
             together.join(one, other);
         }
     }

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::Serialize;
+use domain::export::PairReport;
 
-use store::material::Wanted;
+use store::material::RowCandidate;
 
 /// A conversation, as far as choosing needs it.
 pub struct Candidate {
-    pub wanted: Wanted,
+    pub wanted: RowCandidate,
     /// 0 to 10.
     pub score: f64,
     /// Of the agent, in order.
@@ -22,35 +22,15 @@ pub struct Turn {
     pub said: u128,
 }
 
-/// What became of the conversations that could have been in a pair.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
-    /// Conversations of the agent's making, accepted or its failure.
-    pub candidates: i64,
-    /// Of them, those that part with another one at a turn of the agent: they could be in a pair.
-    pub possible: i64,
-    /// Pairs that were written.
-    pub used: i64,
-    /// Pairs that the profile cannot write.
-    pub unusable: i64,
-    /// Conversations that part with no other at a turn of the agent: the user or a tool said something else first, or
-    /// both are alike.
-    pub alone: i64,
-    /// Conversations whose scores are too near to those of all that they part with.
-    pub too_close: i64,
-    /// Conversations whose partners are in other pairs.
-    pub left_over: i64,
-}
-
 /// Pairs of conversations, the better one first. Each conversation is in one pair at most; where agents part, the best is
 /// paired with the worst, then the next.
-pub fn pairs(candidates: &[Candidate], margin: f64) -> (Vec<[Wanted; 2]>, Report) {
+pub fn pairs(candidates: &[Candidate], margin: f64) -> (Vec<[RowCandidate; 2]>, PairReport) {
     let mut partings: Vec<Vec<(usize, u128)>> = partings(candidates);
     let far = |winner: usize, loser: usize| {
         let by = candidates[winner].score - candidates[loser].score;
         by > 0.0 && by >= margin
     };
-    let mut fates = vec![Fate::Alone; candidates.len()];
+    let mut fates = vec![PairingOutcome::Alone; candidates.len()];
     let mut chosen = Vec::new();
     for parting in &mut partings {
         let order = |(a, _): &(usize, u128), (b, _): &(usize, u128)| {
@@ -58,28 +38,28 @@ pub fn pairs(candidates: &[Candidate], margin: f64) -> (Vec<[Wanted; 2]>, Report
         };
         parting.sort_by(order);
         for (one, _) in parting.iter() {
-            fates[*one] = fates[*one].max(Fate::TooClose);
+            fates[*one] = fates[*one].max(PairingOutcome::TooClose);
         }
         pair_up(parting, &far, &mut fates, &mut chosen);
     }
     chosen.sort_unstable();
     let count = |fate| fates.iter().filter(|own| **own == fate).count();
     let as_i64 = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
-    let report = Report {
+    let report = PairReport {
         candidates: as_i64(candidates.len()),
-        possible: as_i64(candidates.len() - count(Fate::Alone)),
-        alone: as_i64(count(Fate::Alone)),
-        too_close: as_i64(count(Fate::TooClose)),
-        left_over: as_i64(count(Fate::LeftOver)),
-        ..Report::default()
+        possible: as_i64(candidates.len() - count(PairingOutcome::Alone)),
+        alone: as_i64(count(PairingOutcome::Alone)),
+        too_close: as_i64(count(PairingOutcome::TooClose)),
+        left_over: as_i64(count(PairingOutcome::LeftOver)),
+        ..PairReport::default()
     };
     let wanted = chosen.into_iter().map(|two: [usize; 2]| two.map(|one| candidates[one].wanted));
     (wanted.collect(), report)
 }
 
-/// What became of a candidate; a later one outweighs an earlier.
+/// Whether a candidate was paired, and if not, why. A later variant outweighs an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fate {
+enum PairingOutcome {
     Alone,
     TooClose,
     LeftOver,
@@ -108,7 +88,7 @@ fn partings(candidates: &[Candidate]) -> Vec<Vec<(usize, u128)>> {
 fn pair_up(
     parting: &[(usize, u128)],
     far: &impl Fn(usize, usize) -> bool,
-    fates: &mut [Fate],
+    fates: &mut [PairingOutcome],
     chosen: &mut Vec<[usize; 2]>,
 ) {
     for (winner, said) in parting {
@@ -117,17 +97,17 @@ fn pair_up(
         if losers.is_empty() {
             continue;
         }
-        let free = losers.iter().find(|loser| fates[**loser] != Fate::Paired).copied();
-        match free.filter(|_| fates[*winner] != Fate::Paired) {
+        let free = losers.iter().find(|loser| fates[**loser] != PairingOutcome::Paired).copied();
+        match free.filter(|_| fates[*winner] != PairingOutcome::Paired) {
             Some(loser) => {
-                fates[*winner] = Fate::Paired;
-                fates[loser] = Fate::Paired;
+                fates[*winner] = PairingOutcome::Paired;
+                fates[loser] = PairingOutcome::Paired;
                 chosen.push([*winner, loser]);
             }
-            None => fates[*winner] = fates[*winner].max(Fate::LeftOver),
+            None => fates[*winner] = fates[*winner].max(PairingOutcome::LeftOver),
         }
         for loser in losers {
-            fates[loser] = fates[loser].max(Fate::LeftOver);
+            fates[loser] = fates[loser].max(PairingOutcome::LeftOver);
         }
     }
 }
@@ -139,11 +119,11 @@ mod tests {
     use super::*;
 
     /// Each conversation is its score and, turn by turn, what the agent said; all hear the same of what was said.
-    fn check(conversations: &[(f64, &[u8])], margin: f64) -> (Vec<[i32; 2]>, Report) {
+    fn check(conversations: &[(f64, &[u8])], margin: f64) -> (Vec<[i32; 2]>, PairReport) {
         let candidate = |(index, (score, said)): (usize, &(f64, &[u8]))| {
             let heard = |turn| said[..turn].iter().fold(1, |all: u128, one| all * 256 + u128::from(*one));
             Candidate {
-                wanted: Wanted {
+                wanted: RowCandidate {
                     id: Uuid::nil(),
                     index: i32::try_from(index).unwrap(),
                     judging: Uuid::nil(),

@@ -5,9 +5,9 @@ use domain::row::Row;
 
 use super::message::messages;
 use super::object::Object;
-use super::{Unfit, never};
+use super::{UnfitReason, never};
 
-pub fn record(shape: &Shape, row: &Row, out: &mut Vec<u8>) -> Result<(), Unfit> {
+pub fn record(shape: &Shape, row: &Row, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
     if (shape.reasoning, shape.tools) == (Reasoning::Keep, ToolsAs::Array) {
         return row.write(out).map_err(never);
     }

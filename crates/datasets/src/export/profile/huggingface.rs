@@ -4,8 +4,8 @@
 use domain::export::Shape;
 use domain::row::Row;
 
-use super::{Unfit, json_strings};
+use super::{UnfitReason, json_strings};
 
-pub fn record(shape: &Shape, row: &Row, out: &mut Vec<u8>) -> Result<(), Unfit> {
+pub fn record(shape: &Shape, row: &Row, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
     json_strings::record(shape, row, out)
 }

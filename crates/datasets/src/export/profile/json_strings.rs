@@ -5,10 +5,10 @@ use domain::row::Row;
 
 use super::message::messages;
 use super::object::Object;
-use super::{Columns, Unfit};
+use super::{Columns, UnfitReason};
 use crate::export::columns::{list, structure, text};
 
-pub fn record(shape: &Shape, row: &Row, out: &mut Vec<u8>) -> Result<(), Unfit> {
+pub fn record(shape: &Shape, row: &Row, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
     let mut record = Object::new(out);
     record.field("messages", &messages(&row.messages, shape.reasoning, Arguments::String)?)?;
     record.tools(&row.tools, ToolsAs::Json);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::message::{object, with_thought};
 use super::object::Object;
-use super::{Unfit, never};
+use super::{UnfitReason, never};
 
 /// Between the results of parallel calls, which are one turn here: templates put the outer tags round the turn.
 const NEXT_RESULT: &str = "\n</tool_response>\n<tool_response>\n";
@@ -19,7 +19,7 @@ struct Turn {
     value: String,
 }
 
-pub fn record(shape: &Shape, row: &Row, out: &mut Vec<u8>) -> Result<(), Unfit> {
+pub fn record(shape: &Shape, row: &Row, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
     let (system, rest) = match row.messages.split_first() {
         Some((Message::System { content }, rest)) => (content.as_str(), rest),
         _ => ("", &row.messages[..]),
@@ -40,7 +40,7 @@ pub fn record(shape: &Shape, row: &Row, out: &mut Vec<u8>) -> Result<(), Unfit> 
     Ok(())
 }
 
-fn turns(messages: &[Message], reasoning: Reasoning) -> Result<Vec<Turn>, Unfit> {
+fn turns(messages: &[Message], reasoning: Reasoning) -> Result<Vec<Turn>, UnfitReason> {
     let mut turns: Vec<Turn> = Vec::new();
     for message in messages {
         let (from, value) = match message {
@@ -69,8 +69,9 @@ fn turns(messages: &[Message], reasoning: Reasoning) -> Result<Vec<Turn>, Unfit>
 }
 
 /// Calls alone are JSON; beside words they stand in the tags that the reader looks for.
-fn called(content: &str, calls: &[ToolCall]) -> Result<String, Unfit> {
-    let call = |call| -> Result<Value, Unfit> { Ok(json!({"name": ToolCall::name(call), "arguments": object(call)?})) };
+fn called(content: &str, calls: &[ToolCall]) -> Result<String, UnfitReason> {
+    let call =
+        |call| -> Result<Value, UnfitReason> { Ok(json!({"name": ToolCall::name(call), "arguments": object(call)?})) };
     let calls = calls.iter().map(call).collect::<Result<Vec<_>, _>>()?;
     let json = serde_json::to_string(&calls).map_err(never)?;
     Ok(if content.is_empty() { json } else { format!("{content}\n<tool_call>\n{json}\n</tool_call>") })

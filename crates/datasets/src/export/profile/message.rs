@@ -7,10 +7,10 @@ use domain::message::{Message, ToolCall};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Unfit;
+use super::UnfitReason;
 
 #[derive(Serialize)]
-pub struct Written<'a> {
+pub struct TrainerMessage<'a> {
     pub role: &'static str,
     /// Empty, never null: older chat templates need the key.
     pub content: Cow<'a, str>,
@@ -33,24 +33,28 @@ pub struct Call<'a> {
 #[derive(Serialize)]
 pub struct Function<'a> {
     pub name: &'a str,
-    pub arguments: Given<'a>,
+    pub arguments: CallArguments<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-pub enum Given<'a> {
+pub enum CallArguments<'a> {
     Text(&'a str),
     Object(Value),
 }
 
 /// # Errors
 /// Arguments that are no object, which only a row of a malformed call could hold.
-pub fn messages(messages: &[Message], reasoning: Reasoning, arguments: Arguments) -> Result<Vec<Written<'_>>, Unfit> {
+pub fn messages(
+    messages: &[Message],
+    reasoning: Reasoning,
+    arguments: Arguments,
+) -> Result<Vec<TrainerMessage<'_>>, UnfitReason> {
     messages.iter().map(|message| written(message, reasoning, arguments)).collect()
 }
 
-fn written(message: &Message, reasoning: Reasoning, arguments: Arguments) -> Result<Written<'_>, Unfit> {
-    let plain = |role, content| Written {
+fn written(message: &Message, reasoning: Reasoning, arguments: Arguments) -> Result<TrainerMessage<'_>, UnfitReason> {
+    let plain = |role, content| TrainerMessage {
         role,
         content: Cow::Borrowed(content),
         reasoning_content: None,
@@ -61,9 +65,9 @@ fn written(message: &Message, reasoning: Reasoning, arguments: Arguments) -> Res
         Message::System { content } => plain("system", content),
         Message::User { content } => plain("user", content),
         Message::Tool { tool_call_id, content } => {
-            Written { tool_call_id: Some(tool_call_id), ..plain("tool", content) }
+            TrainerMessage { tool_call_id: Some(tool_call_id), ..plain("tool", content) }
         }
-        Message::Assistant { content, reasoning_content, tool_calls } => Written {
+        Message::Assistant { content, reasoning_content, tool_calls } => TrainerMessage {
             content: match reasoning {
                 Reasoning::Inline => with_thought(content, reasoning_content.as_deref()),
                 Reasoning::Keep | Reasoning::Drop => Cow::Borrowed(content),
@@ -75,16 +79,16 @@ fn written(message: &Message, reasoning: Reasoning, arguments: Arguments) -> Res
     })
 }
 
-fn call(call: &ToolCall, arguments: Arguments) -> Result<Call<'_>, Unfit> {
+fn call(call: &ToolCall, arguments: Arguments) -> Result<Call<'_>, UnfitReason> {
     let arguments = match arguments {
-        Arguments::String => Given::Text(&call.function.arguments),
-        Arguments::Object => Given::Object(object(call)?),
+        Arguments::String => CallArguments::Text(&call.function.arguments),
+        Arguments::Object => CallArguments::Object(object(call)?),
     };
     Ok(Call { id: &call.id, kind: "function", function: Function { name: call.name(), arguments } })
 }
 
 /// The arguments of a call as an object.
-pub fn object(call: &ToolCall) -> Result<Value, Unfit> {
+pub fn object(call: &ToolCall) -> Result<Value, UnfitReason> {
     match call.arguments() {
         Ok(arguments @ Value::Object(_)) => Ok(arguments),
         Ok(_) => Err(format!("the arguments of `{}` are not an object", call.name())),

@@ -4,7 +4,7 @@ use domain::export::ToolsAs;
 use domain::row::Tools;
 use serde::Serialize;
 
-use super::{Unfit, never};
+use super::{UnfitReason, never};
 
 pub struct Object<'a> {
     out: &'a mut Vec<u8>,
@@ -17,7 +17,7 @@ impl<'a> Object<'a> {
         Self { out, empty: true }
     }
 
-    pub fn field(&mut self, name: &str, value: &(impl Serialize + ?Sized)) -> Result<(), Unfit> {
+    pub fn field(&mut self, name: &str, value: &(impl Serialize + ?Sized)) -> Result<(), UnfitReason> {
         serde_json::to_writer(self.value(name), value).map_err(never)
     }
 
@@ -27,7 +27,7 @@ impl<'a> Object<'a> {
     }
 
     /// The value's JSON, as a text.
-    pub fn text_of(&mut self, name: &str, value: &impl Serialize) -> Result<(), Unfit> {
+    pub fn text_of(&mut self, name: &str, value: &impl Serialize) -> Result<(), UnfitReason> {
         let json = serde_json::to_string(value).map_err(never)?;
         self.field(name, &json)
     }

@@ -3,11 +3,11 @@
 use domain::export::{Arguments, Reasoning, ToolsAs};
 use domain::row::Row;
 
-use super::Unfit;
+use super::UnfitReason;
 use super::message::messages;
 use super::object::Object;
 
-pub fn record(row: &Row, out: &mut Vec<u8>) -> Result<(), Unfit> {
+pub fn record(row: &Row, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
     let mut record = Object::new(out);
     record.field("messages", &messages(&row.messages, Reasoning::Drop, Arguments::String)?)?;
     record.tools(&row.tools, ToolsAs::Array);

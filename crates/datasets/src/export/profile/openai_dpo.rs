@@ -6,9 +6,9 @@ use domain::message::Message;
 
 use super::message::messages;
 use super::object::Object;
-use super::{Pair, Unfit, never};
+use super::{Pair, UnfitReason, never};
 
-pub fn record(pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<(), Unfit> {
+pub fn record(pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
     let [preferred, other] = pair.sides().map(first);
     let (preferred, other) = (preferred?, other?);
     if preferred == other {
@@ -22,7 +22,7 @@ pub fn record(pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<(), Unfit> {
     Ok(())
 }
 
-fn input(pair: &Pair<'_>) -> Result<String, Unfit> {
+fn input(pair: &Pair<'_>) -> Result<String, UnfitReason> {
     let mut out = Vec::new();
     let mut input = Object::new(&mut out);
     input.field("messages", &messages(pair.prompt(), Reasoning::Drop, Arguments::String)?)?;
@@ -34,7 +34,7 @@ fn input(pair: &Pair<'_>) -> Result<String, Unfit> {
     String::from_utf8(out).map_err(|error| error.to_string())
 }
 
-fn first(side: &[Message]) -> Result<String, Unfit> {
+fn first(side: &[Message]) -> Result<String, UnfitReason> {
     let written = messages(side.get(..1).unwrap_or_default(), Reasoning::Drop, Arguments::String)?;
     serde_json::to_string(&written).map_err(never)
 }

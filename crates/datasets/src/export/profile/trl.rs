@@ -4,11 +4,11 @@
 use domain::export::Shape;
 use domain::row::Row;
 
-use super::Unfit;
+use super::UnfitReason;
 use super::message::messages;
 use super::object::Object;
 
-pub fn record(shape: &Shape, row: &Row, out: &mut Vec<u8>) -> Result<(), Unfit> {
+pub fn record(shape: &Shape, row: &Row, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
     let mut record = Object::new(out);
     record.field("messages", &messages(&row.messages, shape.reasoning, shape.arguments)?)?;
     record.tools(&row.tools, shape.tools);

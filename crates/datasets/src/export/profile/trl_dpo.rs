@@ -5,14 +5,14 @@ use serde_json::json;
 
 use super::message::messages;
 use super::object::Object;
-use super::{Pair, Unfit};
+use super::{Pair, UnfitReason};
 
-pub fn record(shape: &Shape, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<(), Unfit> {
+pub fn record(shape: &Shape, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
     let written = |of| messages(of, shape.reasoning, shape.arguments);
     let [chosen, rejected] = pair.sides().map(|side| {
         let written = written(side)?;
         let json = serde_json::to_string(&written).map_err(super::never)?;
-        Ok::<_, Unfit>(json)
+        Ok::<_, UnfitReason>(json)
     });
     let (chosen, rejected) = (chosen?, rejected?);
     if chosen == rejected {
@@ -23,13 +23,14 @@ pub fn record(shape: &Shape, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<(), U
     record.json("chosen", &chosen);
     record.json("rejected", &rejected);
     record.tools(&pair.chosen.tools, shape.tools);
-    record.text_of("metadata", &json!({"chosen": about(pair.chosen), "rejected": about(pair.rejected)}))?;
+    record
+        .text_of("metadata", &json!({"chosen": row_metadata(pair.chosen), "rejected": row_metadata(pair.rejected)}))?;
     record.end();
     Ok(())
 }
 
 /// Which conversation a side is from, and what it was worth.
-fn about(row: &domain::row::Row) -> serde_json::Value {
+fn row_metadata(row: &domain::row::Row) -> serde_json::Value {
     let metadata = &row.metadata;
     json!({
         "id": metadata.id, "scenario": metadata.scenario.id, "world": metadata.world.initial,

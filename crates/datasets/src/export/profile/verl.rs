@@ -7,10 +7,10 @@ use domain::row::Row;
 use serde_json::{Value, json};
 
 use super::object::Object;
-use super::{Columns, Place, Unfit};
+use super::{Columns, Place, UnfitReason};
 use crate::export::columns::{boolean, integer, list, structure, text};
 
-pub fn record(row: &Row, place: Place, out: &mut Vec<u8>) -> Result<(), Unfit> {
+pub fn record(row: &Row, place: Place, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
     let first = row.messages.iter().position(|message| matches!(message, Message::Assistant { .. }));
     let prompt = &row.messages[..first.ok_or("the agent says nothing")?];
     if !matches!(prompt.last(), Some(Message::User { .. })) {

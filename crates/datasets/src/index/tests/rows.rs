@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use domain::filter::{Comparison, Dimension, Filter, PARAMETERS, Parameter, Reviewed, Row, Status, Symbols, Value};
+use domain::filter::{Comparison, Dimension, Filter, PARAMETERS, Parameter, ReviewFlags, Row, Status, Symbols, Value};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
 use proptest::collection::vec;
@@ -44,7 +44,7 @@ pub struct TestRow {
     overall: Option<u8>,
     scores: BTreeMap<&'static str, u8>,
     agreement: Option<f32>,
-    reviewed: Reviewed,
+    reviewed: ReviewFlags,
 }
 
 /// A run whose rows are some conversations, each of them many times. `None`: a position that has not begun.
@@ -92,7 +92,7 @@ fn row() -> impl Strategy<Value = TestRow> {
                 overall: verdict.0,
                 scores: scores.collect(),
                 agreement: verdict.3,
-                reviewed: Reviewed { rated: reviewed[0], annotated: reviewed[1], corrected: reviewed[2] },
+                reviewed: ReviewFlags { rated: reviewed[0], annotated: reviewed[1], corrected: reviewed[2] },
             }
         },
     )
@@ -322,7 +322,7 @@ fn values(parameter: &Parameter) -> BoxedStrategy<Vec<String>> {
     let share = (1..=10_u8).prop_map(|n| f64::from(n) / 10.0);
     match &parameter.comparison {
         Comparison::AnyOf(_) | Comparison::AllOf(_) => some(names(parameter.dimension.unwrap())),
-        Comparison::Complexities(_) | Comparison::Outcomes(_) | Comparison::Blames(_) => {
+        Comparison::Words(_) => {
             let words = parameter.dimension.and_then(Dimension::words).unwrap();
             some(words.iter().map(|word| (*word).to_owned()).collect())
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use domain::filter::{Dimension, Reviewed, Row, Status, Symbols, Value};
+use domain::filter::{Dimension, ReviewFlags, Row, Status, Symbols, Value};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
 use domain::verdict::Verdict;
@@ -14,7 +14,7 @@ use super::{Candidate, Findings};
 use crate::corpora::authored_values::{AuthoredDocuments, AuthoredValues};
 use projects::library::Files;
 use store::BadRow;
-use store::corpora::Found;
+use store::corpora::EndedConversation;
 
 /// Values that all conversations of a scenario have in common.
 pub struct ScenarioValues {
@@ -89,7 +89,7 @@ pub struct CandidateRow {
     /// By criterion.
     scores: Box<[(u32, u8)]>,
     goal_achieved: Option<bool>,
-    reviewed: Reviewed,
+    reviewed: ReviewFlags,
     agreement: Option<f32>,
     ending: Option<u32>,
     turns: Option<u32>,
@@ -98,7 +98,7 @@ pub struct CandidateRow {
 impl CandidateRow {
     pub fn new(
         run: &Arc<RunValues>,
-        own: Found,
+        own: EndedConversation,
         scenarios: &mut Scenarios,
         symbols: &mut Symbols,
     ) -> Result<Self, BadRow> {

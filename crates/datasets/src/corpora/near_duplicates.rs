@@ -3,50 +3,50 @@
 use std::collections::HashMap;
 use std::io;
 
-use super::shingles::{Written, resemblance};
+use super::shingles::{ShingleFile, resemblance};
 use super::sketch::{Buckets, NONE, Sketch, Threshold};
 
 /// A conversation that resembles one that stays.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Near {
+pub struct NearDuplicate {
     pub dropped: usize,
     pub kept: usize,
     pub resemblance: f64,
 }
 
 /// Conversations that are looked at: which, and their sketches. Numbers in what is found are those of `which`.
-pub struct Sketched<'a> {
+pub struct SketchSet<'a> {
     pub which: &'a [usize],
     pub sketches: &'a [Sketch],
-    pub shingles: &'a Written,
+    pub shingles: &'a ShingleFile,
 }
 
 /// Drops each conversation that resembles an earlier one that stays at least so much. Afterwards no two that stay do, as
 /// far as the bands tell: they miss one pair in a thousand that resembles each other just enough.
-pub fn drop_near(all: &Sketched<'_>, least: f64) -> io::Result<Vec<Near>> {
+pub fn drop_near(all: &SketchSet<'_>, least: f64) -> io::Result<Vec<NearDuplicate>> {
     let threshold = Threshold::new(least);
     let sketches: Vec<&Sketch> = all.which.iter().map(|i| &all.sketches[*i]).collect();
-    let mut bands: Vec<Kept> = threshold.buckets(&sketches).into_iter().map(Kept::new).collect();
+    let mut bands: Vec<Band> = threshold.buckets(&sketches).into_iter().map(Band::new).collect();
     let mut seen = vec![NONE; sketches.len()];
     let mut dropped = Vec::new();
     for place in 0..sketches.len() {
         let found = nearest_kept(all, &sketches, &threshold, &bands, &mut seen, place)?;
         match found {
             Some(near) => dropped.push(near),
-            None => bands.iter_mut().for_each(|band| band.keep(place)),
+            None => bands.iter_mut().for_each(|band| band.record(place)),
         }
     }
     Ok(dropped)
 }
 
 fn nearest_kept(
-    all: &Sketched<'_>,
+    all: &SketchSet<'_>,
     sketches: &[&Sketch],
     threshold: &Threshold,
-    bands: &[Kept],
+    bands: &[Band],
     seen: &mut [u32],
     place: usize,
-) -> io::Result<Option<Near>> {
+) -> io::Result<Option<NearDuplicate>> {
     let stamp = number(place);
     // Read when it is first needed: most have no candidate.
     let mut own = None;
@@ -60,14 +60,14 @@ fn nearest_kept(
         };
         let resemblance = resemblance(own, &all.shingles.of(all.which[other])?);
         if resemblance >= threshold.least {
-            return Ok(Some(Near { dropped: all.which[place], kept: all.which[other], resemblance }));
+            return Ok(Some(NearDuplicate { dropped: all.which[place], kept: all.which[other], resemblance }));
         }
     }
     Ok(None)
 }
 
 /// The conversations of one band that stay: by bucket a list, whose links stand beside each other.
-struct Kept {
+struct Band {
     buckets: Buckets,
     /// By bucket: the last one that stayed.
     last: Vec<u32>,
@@ -75,13 +75,13 @@ struct Kept {
     before: Vec<u32>,
 }
 
-impl Kept {
+impl Band {
     fn new(buckets: Buckets) -> Self {
         let before = vec![NONE; buckets.sketches()];
         Self { last: vec![NONE; buckets.count], before, buckets }
     }
 
-    fn keep(&mut self, place: usize) {
+    fn record(&mut self, place: usize) {
         if let Some(bucket) = self.buckets.of(place) {
             self.before[place] = std::mem::replace(&mut self.last[bucket], number(place));
         }
@@ -105,7 +105,7 @@ const SPEAKERS: usize = 4;
 
 /// Which groups hold near-duplicates of each other: pairs of groups. `groups` names the group of each conversation in
 /// `which`. Not every pair is compared; [`super::leakage`] finds what is left.
-pub fn linked_groups(all: &Sketched<'_>, groups: &[u32], least: f64) -> io::Result<Vec<(u32, u32)>> {
+pub fn linked_groups(all: &SketchSet<'_>, groups: &[u32], least: f64) -> io::Result<Vec<(u32, u32)>> {
     let threshold = Threshold::new(least);
     let sketches: Vec<&Sketch> = all.which.iter().map(|i| &all.sketches[*i]).collect();
     let mut found = Union::default();
