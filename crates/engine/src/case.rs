@@ -1,7 +1,7 @@
 //! One case to play: everything that is fixed before the first word.
 
 mod initial_world;
-mod shared;
+mod scenario_data;
 mod user_knowledge;
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use domain::seed::Seed;
 use crate::judge::Judge;
 use crate::playbook::Playbook;
 pub use initial_world::InitialWorld;
-use shared::OfScenario;
+use scenario_data::ScenarioData;
 pub(crate) use user_knowledge::{UserKnowledge, parts};
 
 #[derive(Clone)]
@@ -76,7 +76,7 @@ impl Case {
     }
 
     /// What follows from the scenario alone.
-    pub(crate) fn shared(&self) -> Arc<OfScenario> {
+    pub(crate) fn shared(&self) -> Arc<ScenarioData> {
         self.initial.of(&self.scenario)
     }
 

@@ -6,13 +6,13 @@
 
 mod agent;
 mod ask;
-mod corrected;
+mod judge_view;
 mod outcome;
 mod prefetch;
-mod readable;
 mod request;
 mod sub_agent;
 mod tool;
+mod turn_check;
 mod user;
 
 use std::sync::Arc;
@@ -29,9 +29,9 @@ use crate::conversation_state::{Phase, ReplayError, State};
 use domain::chat::{ChatReply, ChatRequest};
 pub use user::END;
 
-/// Who is asked.
+/// The party that is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Who {
+pub struct Party {
     pub role: Role,
     /// For the agent's role: the sub-agent.
     pub sub_agent: Option<String>,
@@ -89,7 +89,7 @@ impl Conversation {
     }
 
     /// Who is asked now, if a model is.
-    pub fn asked(&self) -> Option<Who> {
+    pub fn asked_party(&self) -> Option<Party> {
         if self.due().is_some() || (self.state.phase == Phase::Tool && !self.asks_tool_simulator()) {
             return None;
         }
@@ -97,11 +97,11 @@ impl Conversation {
     }
 
     /// Who is asked in this phase, if somebody is.
-    fn who(&self) -> Option<Who> {
+    fn who(&self) -> Option<Party> {
         let role = self.state.phase.asks()?;
         let sub_agent = self.state.acting().caller.sub_agent().filter(|_| role == Role::Agent).map(str::to_owned);
         let judge = if role == Role::Judge { self.state.transcript.verdicts.len() } else { 0 };
-        Some(Who { role, sub_agent, judge })
+        Some(Party { role, sub_agent, judge })
     }
 
     /// What a model is asked now. `None` if none is, or if the documents' own template does not render for this

@@ -1,6 +1,6 @@
 //! Asking a judge, and reading its verdict.
 
-mod apart;
+mod per_criterion;
 #[cfg(test)]
 mod tests;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::templates;
-pub use apart::{apart, together};
+pub use per_criterion::{merge_replies, per_criterion_requests};
 
 #[derive(Clone)]
 pub struct Judge {

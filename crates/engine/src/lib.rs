@@ -23,7 +23,7 @@ pub mod templates;
 #[cfg(test)]
 mod testing;
 pub mod tools;
-pub mod tried_call;
+pub mod trial_call;
 pub mod user_gate;
 pub mod verifier;
 pub mod world;
@@ -32,7 +32,7 @@ pub use domain::chat::{ChatReply, ChatRequest, ReplySchema};
 pub use domain::facts;
 
 pub use case::{Case, InitialWorld};
-pub use conversation::{Conversation, Who};
+pub use conversation::{Conversation, Party};
 pub use judge::Judge;
 pub use playbook::Playbook;
 pub use world::World;

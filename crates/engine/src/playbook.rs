@@ -6,7 +6,7 @@ pub mod check;
 mod compile;
 mod faults;
 mod rules;
-mod schema;
+pub mod schema;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use crate::templates::rfc3339;
-use crate::tools::code::{CodeError, Moment};
+use crate::tools::code::{CallContext, CodeError};
 use crate::tools::{Code, Pattern, authority};
 use crate::world::{Node, World};
 
@@ -140,7 +140,7 @@ impl Playbook {
         tool: &Tool,
         arguments: &Map<String, Value>,
         world: &World,
-        moment: &Moment<'_>,
+        moment: &CallContext<'_>,
     ) -> Result<(Value, Patch), CodeError> {
         self.code.call(&tool.spec.name, self.hook(), world, arguments, moment)
     }
@@ -151,7 +151,7 @@ impl Playbook {
         tool: &Tool,
         arguments: &Map<String, Value>,
         world: &World,
-        moment: &Moment<'_>,
+        moment: &CallContext<'_>,
     ) -> Vec<String> {
         self.code.call_printing(&tool.spec.name, self.hook(), world, arguments, moment).1
     }

@@ -106,10 +106,10 @@ fn sections(reply: &str) -> Vec<(Label, String)> {
 }
 
 /// How a turn is written: what was thought, what is said, and the call in its place.
-pub type Written = fn(Option<&str>, &str, Option<&ToolCall>) -> String;
+pub type TurnFormat = fn(Option<&str>, &str, Option<&ToolCall>) -> String;
 
 /// The conversation as the agent wrote and read it.
-pub fn history(messages: &[Message], written: Written) -> Vec<Message> {
+pub fn history(messages: &[Message], written: TurnFormat) -> Vec<Message> {
     let mut out: Vec<Message> = Vec::new();
     let mut push = |message: Message| match (out.last_mut(), message) {
         (Some(Message::User { content: before }), Message::User { content }) => {

@@ -13,13 +13,13 @@ use domain::task::{Task, advance};
 
 use crate::case::Case;
 use crate::case::InitialWorld;
-use crate::conversation::{Conversation, Who};
+use crate::conversation::{Conversation, Party};
 use crate::judge::Judge;
 use crate::playbook::Playbook;
 
 /// How a script is played.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Way {
+pub struct RehearsalOptions {
     pub complexity: Complexity,
     pub agent_style: AgentStyle,
     pub variant: Option<String>,
@@ -35,7 +35,7 @@ pub struct Rehearsal {
 
 /// What somebody is told when they are first asked.
 pub struct Prompt {
-    pub who: Who,
+    pub who: Party,
     /// The tool that is answered for, if one is.
     pub tool: Option<String>,
     pub messages: Vec<Message>,
@@ -48,9 +48,9 @@ pub fn rehearse(
     judge: &Arc<Judge>,
     scenario: &Arc<Scenario>,
     initial: &Arc<InitialWorld>,
-    way: Way,
+    way: RehearsalOptions,
 ) -> Rehearsal {
-    let Way { complexity, agent_style, variant } = way;
+    let RehearsalOptions { complexity, agent_style, variant } = way;
     let plain = Case::of(Arc::clone(playbook), Arc::clone(judge), Arc::clone(scenario), Arc::clone(initial));
     let mut conversation = Conversation::new(Arc::new(Case { complexity, agent_style, variant, ..plain }));
     let (mut events, mut prompts) = (Vec::new(), Vec::new());
@@ -75,7 +75,7 @@ pub(crate) fn ended(conversation: &Conversation) -> Outcome {
     conversation.outcome().cloned().unwrap_or_else(never)
 }
 
-fn note(conversation: &Conversation, who: Who, prompts: &mut Vec<Prompt>) {
+fn note(conversation: &Conversation, who: Party, prompts: &mut Vec<Prompt>) {
     let tool = conversation.tool_asked_for().map(str::to_owned);
     if prompts.iter().any(|known| known.who == who && known.tool == tool) {
         return;

@@ -83,12 +83,12 @@ pub fn one_line(reason: &str) -> String {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reply {
-    answers: Vec<Said>,
+    answers: Vec<QuestionReply>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Said {
+struct QuestionReply {
     question: Question,
     passed: bool,
     reason: String,

@@ -9,7 +9,7 @@ use domain::persona::Complexity;
 use domain::playbook::AgentStyle;
 use domain::scenario::Scenario;
 use domain::task::rehearse;
-use domain::transcript::End;
+use domain::transcript::EndEvent;
 use domain::verdict::Verification;
 
 use crate::case::{Case, InitialWorld};
@@ -108,7 +108,7 @@ fn proof(
     }
     let idle = plain;
     let mut state = State::new(initial);
-    state.transcript.end = Some(End { seq: 0, ending: Ending::UserEnded });
+    state.transcript.end = Some(EndEvent { seq: 0, ending: Ending::UserEnded });
     if verifier::verify(&idle, &state).passed() {
         let message = "doing nothing already satisfies it; name what must be done or told";
         findings.push(Finding::new(Rule::TrivialOutcome, "/expected_outcome", message));

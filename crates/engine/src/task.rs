@@ -2,24 +2,23 @@
 
 use domain::chat::ChatRequest;
 use domain::event::Event;
-use domain::message::ToolCall;
 use domain::outcome::Blame;
-use domain::task::{Next, Request, Resolution, Task};
+use domain::task::{Attention, Heard, Next, Request, Resolution, Task};
 
-use crate::conversation::{Conversation, Who};
+use crate::conversation::{Conversation, Party};
 use crate::conversation_state::Phase;
 use crate::scripted;
 
 impl Task for Conversation {
     type Event = Event;
-    type To = Who;
-    type Requests = [Request<Who>; 1];
+    type Responder = Party;
+    type Requests = [Request<Party>; 1];
 
     fn next(&self) -> Next<Self::Requests> {
         match &self.state().phase {
             Phase::Done => Next::Done,
             Phase::Start | Phase::Return { .. } | Phase::End { .. } | Phase::Verify => Next::Act,
-            _ => self.asked().map_or(Next::Act, |who| Next::Wait([self.request(who)])),
+            _ => self.asked_party().map_or(Next::Act, |who| Next::Wait([self.request(who)])),
         }
     }
 
@@ -27,11 +26,11 @@ impl Task for Conversation {
         self.do_next_step()
     }
 
-    fn prompt(&self, _request: &Request<Who>) -> Option<ChatRequest> {
+    fn prompt(&self, _request: &Request<Party>) -> Option<ChatRequest> {
         self.ask()
     }
 
-    fn resolve(&mut self, _request: &Request<Who>, resolution: Resolution) -> Option<Event> {
+    fn resolve(&mut self, _request: &Request<Party>, resolution: Resolution) -> Option<Event> {
         match resolution {
             Resolution::Reply(reply) => self.hear(reply),
             Resolution::Unusable { reply, reason } => self.refuse(reply, &reason),
@@ -46,23 +45,27 @@ impl Task for Conversation {
     }
 
     /// `scripted`.
-    fn stand_in(&self, request: &Request<Who>) -> Resolution {
+    fn stand_in(&self, request: &Request<Party>) -> Resolution {
         match scripted::reply(request.to.role, self) {
             Ok(reply) => Resolution::Reply(reply),
             Err(reason) => Resolution::Lost { reason },
         }
     }
 
-    fn prefetch(&self) -> Vec<(Request<Who>, ChatRequest)> {
+    fn prefetch(&self) -> Vec<(Request<Party>, ChatRequest)> {
         self.requests_ahead()
     }
 
-    fn listens_to(&self, _request: &Request<Who>) -> bool {
-        self.may_call_simulated_reads()
+    fn listens_to(&self, _request: &Request<Party>) -> Attention {
+        if self.may_call_simulated_reads() { Attention::Calls } else { Attention::None }
     }
 
-    fn prefetch_after(&self, _request: &Request<Who>, calls: &[ToolCall]) -> Vec<(Request<Who>, ChatRequest)> {
-        self.requests_after(calls)
+    fn prefetch_after(&mut self, _request: &Request<Party>, heard: Heard<'_>) -> Vec<(Request<Party>, ChatRequest)> {
+        match heard {
+            Heard::Calls(calls) => self.requests_after(calls),
+            // It is a whole reply that the next turn depends on.
+            Heard::Text(_) | Heard::Whole(_) => Vec::new(),
+        }
     }
 
     fn sticky(&self) -> u64 {

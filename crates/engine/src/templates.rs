@@ -73,7 +73,7 @@ fn render_alone(source: &str, context: &Value) -> Result<String, String> {
 /// What a template writes, and no more than it may.
 fn written(template: &Template<'_, '_>, context: &Value) -> Result<String, String> {
     filters::begin();
-    let mut out = Bounded { bytes: Vec::new(), is_full: false };
+    let mut out = BoundedBuffer { bytes: Vec::new(), is_full: false };
     match template.render_captured_to(context, &mut out) {
         _ if out.is_full => Err(format!("writes more than {MOST_RENDERED_BYTES} bytes (in {}:1)", template.name())),
         Ok(_) => String::from_utf8(out.bytes).map_err(|e| e.to_string()),
@@ -81,12 +81,12 @@ fn written(template: &Template<'_, '_>, context: &Value) -> Result<String, Strin
     }
 }
 
-struct Bounded {
+struct BoundedBuffer {
     bytes: Vec<u8>,
     is_full: bool,
 }
 
-impl std::io::Write for Bounded {
+impl std::io::Write for BoundedBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.is_full = self.bytes.len() + bytes.len() > MOST_RENDERED_BYTES;
         if self.is_full {
@@ -108,9 +108,9 @@ pub(crate) fn rfc3339(clock: DateTime<Utc>) -> String {
 
 /// Templates that stand alone and are rendered often, each under its own text as its name.
 #[derive(Debug)]
-pub struct Parsed(Environment<'static>);
+pub struct ParsedTemplates(Environment<'static>);
 
-impl Parsed {
+impl ParsedTemplates {
     /// What does not parse is left out: whoever renders it hears why.
     pub fn of<'a>(sources: impl Iterator<Item = &'a str>) -> Self {
         let mut env = environment();

@@ -11,7 +11,7 @@ use std::{env, fs, io};
 use domain::patch::Patch;
 use engine::World;
 use engine::playbook::{Playbook, Sources, compile};
-use engine::tools::code::{CodeError, Moment};
+use engine::tools::code::{CallContext, CodeError};
 use engine::world::Node;
 use flate2::read::GzDecoder;
 use serde::Deserialize;
@@ -96,7 +96,7 @@ fn replay(playbook: &Playbook, initial: &World, sequence: &Sequence) -> Vec<Stri
 
 /// Answers a call in the order of a conversation: arguments, simulation, checks, commit.
 fn answer(playbook: &Playbook, world: &World, id: &str, call: &Call) -> Outcome {
-    let moment = Moment { now: "2024-05-15T15:00:00Z", id_seed: id };
+    let moment = CallContext { now: "2024-05-15T15:00:00Z", id_seed: id };
     let committed = || {
         let tool = playbook.tool(&call.name).ok_or("no such tool")?;
         let faults = tool.argument_faults(&Value::Object(call.arguments.clone()));

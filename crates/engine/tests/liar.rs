@@ -13,7 +13,7 @@ mod liar {
 use std::collections::BTreeMap;
 
 use liar::corpus::{Answer, Domain};
-use liar::play::Desk;
+use liar::play::LiarPlaybook;
 
 const CALLS: usize = 10_000;
 
@@ -32,12 +32,12 @@ struct Heard {
 
 /// All answers of a domain, those that people wrote and those made from them.
 fn hear(domain: &Domain, calls: usize) -> Heard {
-    let desk = Desk::open(domain);
+    let desk = LiarPlaybook::open(domain);
     let mut heard = Heard::default();
     let mut answers: Vec<Answer> = domain.answers.clone();
     answers.extend(liar::expand::expand(domain, calls));
     for answer in &answers {
-        let told = desk.told(answer);
+        let told = desk.reply_to(answer);
         let wrong = told.passed != answer.truthful;
         let class = match (answer.undecidable, answer.truthful) {
             (true, _) => "undecidable",

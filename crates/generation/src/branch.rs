@@ -14,16 +14,16 @@ use uuid::Uuid;
 
 use super::plan::{Origin, RunConfig};
 use super::run::{self, Terms};
-use super::{plan, stored};
+use super::{plan, stored_runs};
 use domain::bad_input::BadInput;
 use projects::library::Library;
 use store::branches;
 use store::clock;
-use store::conversations::{self, Planned};
+use store::conversations::{self, PlannedConversation};
 use store::events;
 
-/// What is to be different.
-pub struct Wanted {
+/// How a branch differs from its original.
+pub struct BranchRequest {
     /// Who is the agent from there on, and what the registry says of it.
     pub agent: Option<(ModelSpec, Vec<PoolSpec>)>,
     /// What is said in place of the turn.
@@ -37,7 +37,7 @@ pub struct Branch {
     library: Library,
     config: RunConfig,
     terms: Terms,
-    planned: Planned,
+    planned: PlannedConversation,
     /// Hash of the world that it starts from.
     world: String,
     /// The conversation that it parts from, and the event before which it does.
@@ -51,18 +51,21 @@ pub struct Branch {
 ///
 /// # Errors
 /// [`BadInput`]: nothing can go on from there, or what is said instead cannot stand there.
-pub async fn prepare(pool: &PgPool, id: Uuid, wanted: Wanted) -> anyhow::Result<Branch> {
+pub async fn prepare(pool: &PgPool, id: Uuid, wanted: BranchRequest) -> anyhow::Result<Branch> {
     let (of, planned, past) = {
         let mut db = pool.acquire().await?;
         let (of, planned) = conversations::planned(&mut db, id).await?.context("the conversation is gone")?;
         (of, planned, events::of::<Event>(&mut db, id).await?)
     };
-    let (of, config, library) = stored::load(pool, of).await?;
+    let (of, config, library) = stored_runs::load(pool, of).await?;
     let case = Arc::new(plan::case(&library, &config, of.seed, &planned)?);
     let world = case.initial.hash.clone();
-    let own =
-        told(Conversation::resume(case, past.iter().take_while(|event| event.seq < wanted.seq))?, &wanted, &past)?;
-    let planned = Planned { id: clock::id(), position: 0, attempt: 1, ..planned };
+    let own = replacement_event(
+        Conversation::resume(case, past.iter().take_while(|event| event.seq < wanted.seq))?,
+        &wanted,
+        &past,
+    )?;
+    let planned = PlannedConversation { id: clock::id(), position: 0, attempt: 1, ..planned };
     let origin = Origin { conversation: id, seq: wanted.seq, edited_by: wanted.said.is_some().then_some(wanted.by) };
     let before = wanted.seq;
     let config = changed(config, wanted.agent, origin, &planned);
@@ -77,26 +80,30 @@ pub async fn prepare(pool: &PgPool, id: Uuid, wanted: Wanted) -> anyhow::Result<
 }
 
 impl Branch {
-    /// Keeps it within a transaction. Gives the run and its conversation.
-    pub async fn keep(self, tx: &mut PgConnection) -> anyhow::Result<(Uuid, Uuid)> {
+    /// Inserts it within a transaction. Returns the run and its conversation.
+    pub async fn insert(self, tx: &mut PgConnection) -> anyhow::Result<(Uuid, Uuid)> {
         let Self { library, config, terms, planned, world, from, before, own } = self;
         let made = run::insert(&mut *tx, &library, &config, terms).await?;
         let own = own.map(|event| serde_json::to_string(&event).map(|json| (event.seq, json))).transpose()?;
-        let begun = branches::Begun { run: made.id, planned: &planned, world: &world, from, before, own };
+        let begun = branches::BranchStart { run: made.id, planned: &planned, world: &world, from, before, own };
         branches::insert(tx, &begun, clock::now()).await?;
         Ok((made.id, planned.id))
     }
 }
 
-/// What was said in place of the turn, as the event that it is; `None` if a model is to say it.
-fn told(mut before: Conversation, wanted: &Wanted, past: &[Event]) -> anyhow::Result<Option<Event>> {
+/// The event that replaces the turn; `None` if a model is to write the turn.
+fn replacement_event(
+    mut before: Conversation,
+    wanted: &BranchRequest,
+    past: &[Event],
+) -> anyhow::Result<Option<Event>> {
     let refuse = |at: &str, why: String| BadInput(vec![Problem::new("", 0, at, why)]);
     let Some(role) = past.iter().find(|event| event.seq == wanted.seq).and_then(Event::whose_turn) else {
         let why = format!("event {} is not a turn of the user or of the agent under test", wanted.seq);
         return Err(refuse("seq", why).into());
     };
     let Some(said) = &wanted.said else { return Ok(None) };
-    if before.asked().is_none_or(|who| who.role != role) {
+    if before.asked_party().is_none_or(|who| who.role != role) {
         return Err(refuse("seq", "no model is asked at this place".to_owned()).into());
     }
     if role == Role::Agent {
@@ -118,7 +125,7 @@ fn changed(
     config: RunConfig,
     agent: Option<(ModelSpec, Vec<PoolSpec>)>,
     origin: Origin,
-    planned: &Planned,
+    planned: &PlannedConversation,
 ) -> RunConfig {
     let mut config = RunConfig {
         // An attempt that begins again would no longer be a branch.

@@ -17,23 +17,23 @@ use store::calibrations::{self, Calibration};
 use store::clock;
 use store::judgings::Judging;
 use store::ratings as stored;
-use store::verdicts::{self, Judged};
+use store::verdicts::{self, StoredVerdict};
 
 /// Verdicts that are read before others get the connection to the database.
 const PAGE: i64 = 1_000;
 
 /// A judging, and all scores that it gave.
-pub struct Said {
+pub struct JudgingScores {
     pub judging: Judging,
     /// Without what judges wrote beside their scores: nothing here needs it, and it is most of a verdict.
-    pub verdicts: BTreeMap<Uuid, Judged>,
+    pub verdicts: BTreeMap<Uuid, StoredVerdict>,
 }
 
-impl Said {
+impl JudgingScores {
     /// # Errors
     /// The database.
     pub async fn load(pool: &PgPool, judging: Judging) -> store::Result<Self> {
-        let (mut all, mut after): (BTreeMap<Uuid, Judged>, _) = (BTreeMap::new(), Some(-1));
+        let (mut all, mut after): (BTreeMap<Uuid, StoredVerdict>, _) = (BTreeMap::new(), Some(-1));
         while let Some(from) = after {
             let page = verdicts::page(&mut *pool.acquire().await?, judging.id, from, PAGE).await?;
             after = page.last().map(|last| last.position);
@@ -77,7 +77,7 @@ impl Said {
 
     fn beside(&self, judge: &str, ratings: &Ratings, project: Uuid, created_by: &str) -> Option<Calibration> {
         let own = self.verdicts.iter().filter(|(_, judged)| judged.judge == judge);
-        let own: BTreeMap<String, &Judged> = own.map(|(id, judged)| (id.to_string(), judged)).collect();
+        let own: BTreeMap<String, &StoredVerdict> = own.map(|(id, judged)| (id.to_string(), judged)).collect();
         let rows: Vec<Rating> =
             ratings.rows.iter().filter(|row| own.contains_key(&row.conversation)).cloned().collect();
         let versions: BTreeSet<&str> = rows.iter().map(|row| own[&row.conversation].judge_version.as_str()).collect();
@@ -98,7 +98,7 @@ impl Said {
     }
 }
 
-fn scores_of(said: VerdictSummary) -> Judged {
+fn scores_of(said: VerdictSummary) -> StoredVerdict {
     let verdict = said.verdict.map(|mut verdict| {
         verdict.rationale = String::new();
         verdict.scores.iter_mut().for_each(|score| score.rationale = String::new());
@@ -106,7 +106,7 @@ fn scores_of(said: VerdictSummary) -> Judged {
         verdict
     });
     let (judge, judge_version, outcome) = (said.judge, said.judge_version, said.outcome);
-    Judged { judge, judge_version, verdict, verification: None, outcome }
+    StoredVerdict { judge, judge_version, verdict, verification: None, outcome }
 }
 
 /// Of these verdicts, in the order in which they name them.
@@ -135,12 +135,12 @@ pub fn ratings_of(criteria: &[String], rows: Vec<(Uuid, HumanRating)>) -> Rating
     Ratings { criteria, rows: rows.into_iter().map(row).collect() }
 }
 
-/// Keeps ratings of conversations that the judging knows, and calibrations, within a transaction. Says how many ratings were
+/// Inserts ratings of conversations that the judging knows, and calibrations, within a transaction. Returns how many ratings were
 /// kept.
-pub async fn keep(
+pub async fn insert_ratings(
     tx: &mut PgConnection,
     ratings: &Ratings,
-    said: &Said,
+    said: &JudgingScores,
     calibrations: &[Calibration],
 ) -> store::Result<usize> {
     let now = clock::now();

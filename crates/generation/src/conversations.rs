@@ -12,22 +12,23 @@ use domain::role::Role;
 use domain::task::Request;
 use domain::transcript::Transcript;
 use domain::verdict::Verification;
-use engine::{Conversation, Judge, Who, judge};
+use engine::{Conversation, Judge, Party, judge};
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
-use llm::{Answer, ModelError};
+use llm::{Answer, CallTimes, ModelError};
 use projects::library::Library;
-use runtime::{Ended, LoadedRun, ModelBinding, ModelCall, ModelClients, RunKind};
+use runtime::{LoadedRun, ModelBinding, ModelCall, ModelClients, RunKind, TaskOutcome};
 use sqlx::PgPool;
-use store::conversations::Planned;
+use store::conversations::PlannedConversation;
 use store::journal::{ConversationSummary, TaskFailure};
 use store::runs::Run;
 use store::tasks::PlannedTask;
-use store::verdicts::Judged;
+use store::verdicts::StoredVerdict;
+use tokio::time::Instant;
 
 use crate::models::Models;
 use crate::plan::{self, Repertoire, RunConfig};
-use crate::stored;
+use crate::stored_runs;
 
 /// A run of conversations as a process plays it.
 pub type ConversationRun = LoadedRun<Conversations>;
@@ -63,12 +64,13 @@ impl RunKind for Conversations {
     const TASK: &'static str = "conversation";
 
     type Event = Event;
-    type To = Who;
+    type Responder = Party;
+    type Resources = ModelClients;
     type Task = Conversation;
 
     async fn load(pool: &PgPool, run: &Run, clients: &ModelClients) -> anyhow::Result<Self> {
-        let config = stored::spec(run)?;
-        let library = stored::library(pool, run).await?;
+        let config = stored_runs::spec(run)?;
+        let library = stored_runs::library(pool, run).await?;
         Self::new(Arc::new(library), config, clients)
     }
 
@@ -77,8 +79,8 @@ impl RunKind for Conversations {
         Ok(plan::planned(plan.row(usize::try_from(position)?).map_err(|e| anyhow!(e))?)?.into())
     }
 
-    fn begin(&self, run: &Run, planned: &PlannedTask, past: &[Event]) -> anyhow::Result<Conversation> {
-        let planned = Planned::of_task(planned).context("the task is no conversation")?;
+    async fn begin(&self, run: &Run, planned: &PlannedTask, past: &[Event]) -> anyhow::Result<Conversation> {
+        let planned = PlannedConversation::of_task(planned).context("the task is no conversation")?;
         let case = plan::case(&self.library, &self.config, run.seed, &planned)?;
         Ok(Conversation::resume(Arc::new(case), past)?)
     }
@@ -94,18 +96,18 @@ impl RunKind for Conversations {
         Some(found.map_or_else(|_| Arc::from(""), |world| Arc::from(world.hash.as_str())))
     }
 
-    fn binding(&self, to: &Who) -> Option<&ModelBinding> {
+    fn binding(&self, to: &Party) -> Option<&ModelBinding> {
         self.models.answering(to)
     }
 
-    fn complete(&self, to: &Who, chat: ChatRequest) -> ChatRequest {
+    fn complete(&self, to: &Party, chat: ChatRequest) -> ChatRequest {
         self.config.complete(to.role, chat)
     }
 
     fn call(
         &self,
         task: &Conversation,
-        request: &Request<Who>,
+        request: &Request<Party>,
         call: ModelCall,
     ) -> BoxFuture<'static, Result<Answer, ModelError>> {
         if self.config.criteria_apart && request.to.role == Role::Judge {
@@ -127,7 +129,7 @@ impl RunKind for Conversations {
         self.config.pipelining
     }
 
-    fn end(&self, task: &Conversation) -> Ended {
+    fn end(&self, task: &Conversation) -> TaskOutcome {
         let outcome = outcome(task);
         let blame = match &outcome {
             Outcome::Accepted => None,
@@ -136,12 +138,13 @@ impl RunKind for Conversations {
         // What was played to its end is not played again because it could not be judged.
         let unjudged = matches!(blame, Some(Blame::Judge | Blame::Infrastructure));
         let keeps = unjudged && task.state().transcript.verification.is_some();
-        Ended {
+        TaskOutcome {
             failure: TaskFailure::of(&outcome),
             spoiled: blame.is_some_and(Blame::spoils),
             keep_through: keeps.then(|| i32::try_from(task.state().last_step).unwrap_or(i32::MAX)),
             conversation: Some(summary(&task.state().transcript)),
             judged: judged(task, &outcome),
+            metrics: None,
         }
     }
 }
@@ -153,12 +156,12 @@ pub(crate) fn outcome(conversation: &Conversation) -> Outcome {
 }
 
 /// What its judges said of a conversation that has ended; `None` if it was never theirs to judge.
-pub(crate) fn judged(conversation: &Conversation, outcome: &Outcome) -> Option<Judged> {
+pub(crate) fn judged(conversation: &Conversation, outcome: &Outcome) -> Option<StoredVerdict> {
     let (case, transcript) = (conversation.case(), &conversation.state().transcript);
     // A panel of which some have spoken has said nothing yet.
     let verdict = (transcript.verdicts.len() >= case.judges).then(|| transcript.verdict()).flatten();
     let failed = matches!(outcome, Outcome::Failed { blame: Blame::Judge, .. });
-    (verdict.is_some() || failed).then(|| Judged {
+    (verdict.is_some() || failed).then(|| StoredVerdict {
         judge: case.judge.spec.name.clone(),
         judge_version: case.judge.version().to_owned(),
         verdict: verdict.filter(|_| !failed),
@@ -182,57 +185,62 @@ pub fn summary(transcript: &Transcript) -> ConversationSummary {
 /// A verdict that is asked for in parts, one for each criterion, all at once. The parts begin alike, so that an endpoint
 /// that keeps what it has read reads the conversation once.
 async fn judge_per_criterion(judge: Arc<Judge>, call: ModelCall) -> Result<Answer, ModelError> {
-    let parts = judge::apart(&judge, &call.chat);
+    let parts = judge::per_criterion_requests(&judge, &call.chat);
     // Also when one has no answer: what the others say was asked for, and is paid for.
-    let answers = join_all(parts.iter().map(|part| call.pool.answer(part, call.sticky))).await;
-    let (parts, replies, attempts) = together(answers)?;
-    Ok(Answer { reply: judge::together(&judge, &parts), replies, attempts })
+    let answers = join_all(parts.iter().map(|part| call.pool.answer(part, call.caller))).await;
+    let answers = all_answers(answers)?;
+    let times = answers.iter().fold(CallTimes::at(Instant::now()), |all, answer| all.joined(answer.times));
+    let replies = answers.iter().map(|answer| answer.replies).sum();
+    let attempts = answers.iter().map(|answer| answer.attempts).sum();
+    let parts: Vec<ChatReply> = answers.into_iter().map(|answer| answer.reply).collect();
+    Ok(Answer { reply: judge::merge_replies(&judge, &parts), replies, attempts, times })
 }
 
-/// All replies with how many they are and how many requests they took, or the first error with what the others cost.
-fn together(answers: Vec<Result<Answer, ModelError>>) -> Result<(Vec<ChatReply>, u32, u32), ModelError> {
-    let (mut parts, mut lost) = (Vec::new(), None);
-    let (mut replies, mut attempts, mut usage) = (0, 0, Usage::default());
+/// All answers, or the first error with what the others cost.
+fn all_answers(answers: Vec<Result<Answer, ModelError>>) -> Result<Vec<Answer>, ModelError> {
+    let (mut parts, mut lost, mut failed_attempts) = (Vec::new(), None, 0);
     for answer in answers {
         match answer {
-            Ok(answer) => {
-                (replies, attempts) = (replies + answer.replies, attempts + answer.attempts);
-                usage += answer.reply.usage;
-                parts.push(answer.reply);
-            }
+            Ok(answer) => parts.push(answer),
             Err(error) => {
-                attempts += error.attempts;
+                failed_attempts += error.attempts;
                 lost.get_or_insert(error);
             }
         }
     }
-    match lost {
-        None => Ok((parts, replies, attempts)),
-        Some(error) => Err(ModelError { attempts, replies, usage, ..error }),
-    }
+    let Some(error) = lost else { return Ok(parts) };
+    let mut usage = Usage::default();
+    parts.iter().for_each(|part| usage += part.reply.usage);
+    let replies = parts.iter().map(|part| part.replies).sum();
+    let attempts = failed_attempts + parts.iter().map(|part| part.attempts).sum::<u32>();
+    Err(ModelError { attempts, replies, usage, ..error })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use llm::Failure;
 
     use super::*;
 
     fn reply(tokens: u64) -> Answer {
         let usage = Usage { prompt_tokens: tokens, ..Usage::default() };
-        Answer { reply: ChatReply { usage, ..ChatReply::default() }, replies: 1, attempts: 2 }
+        let times = CallTimes::at(Instant::now());
+        Answer { reply: ChatReply { usage, ..ChatReply::default() }, replies: 1, attempts: 2, times }
     }
 
     fn error(failure: Failure) -> ModelError {
-        ModelError { model: "m".into(), attempts: 5, failure, replies: 0, usage: Usage::default() }
+        let (usage, waited) = (Usage::default(), Duration::ZERO);
+        ModelError { model: "m".into(), attempts: 5, failure, replies: 0, usage, waited }
     }
 
     #[test]
     fn what_the_other_parts_cost_is_known_when_one_is_lost() {
-        let all = together(vec![Ok(reply(3)), Ok(reply(4))]).unwrap();
-        assert_eq!((all.0.len(), all.1, all.2), (2, 2, 4));
+        let all = all_answers(vec![Ok(reply(3)), Ok(reply(4))]).unwrap();
+        assert_eq!(all.len(), 2);
         let lost = [Ok(reply(3)), Err(error(Failure::CutStream)), Ok(reply(4)), Err(error(Failure::NoWorker))];
-        let lost = together(lost.into()).unwrap_err();
+        let lost = all_answers(lost.into()).unwrap_err();
         assert_eq!((lost.replies, lost.attempts, lost.usage.prompt_tokens), (2, 14, 7));
         assert_eq!(lost.failure, Failure::CutStream);
     }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::{plan, stored};
+use super::{plan, stored_runs};
 use domain::bad_input::BadInput;
 use store::{conversations, corrections, events};
 
@@ -28,7 +28,7 @@ pub const NOT_RECHECKED: [&str; 4] = [
 ];
 
 /// The parts of a turn that are to read differently.
-pub struct Wanted {
+pub struct TurnEdit {
     pub content: Option<String>,
     pub reasoning: Option<String>,
     /// Name and arguments of each of its calls.
@@ -39,7 +39,7 @@ pub struct Wanted {
 ///
 /// # Errors
 /// [`BadInput`]: all that is wrong with it, by field.
-pub async fn checked(pool: &PgPool, id: Uuid, seq: u32, wanted: Wanted) -> anyhow::Result<CorrectedTurn> {
+pub async fn checked(pool: &PgPool, id: Uuid, seq: u32, wanted: TurnEdit) -> anyhow::Result<CorrectedTurn> {
     let (run, planned, events, known) = {
         let mut db = pool.acquire().await?;
         let (run, planned) = conversations::planned(&mut db, id).await?.context("the conversation is gone")?;
@@ -47,7 +47,7 @@ pub async fn checked(pool: &PgPool, id: Uuid, seq: u32, wanted: Wanted) -> anyho
     };
     let original = turn(&events.iter().cloned().collect(), seq)?;
     let change = wanted.change(&original)?;
-    let (run, config, library) = stored::load(pool, run).await?;
+    let (run, config, library) = stored_runs::load(pool, run).await?;
     let case = Arc::new(plan::case(&library, &config, run.seed, &planned)?);
     let before = Conversation::resume(case, events.iter().take_while(|event| event.seq < seq))?;
     let faults = before
@@ -75,7 +75,7 @@ pub fn turn(transcript: &Transcript, seq: u32) -> anyhow::Result<Message> {
     Err(BadInput(vec![problem("seq", &message)]).into())
 }
 
-impl Wanted {
+impl TurnEdit {
     /// The calls keep the ids of the original ones, whose answers follow.
     fn change(self, original: &Message) -> anyhow::Result<CorrectedTurn> {
         let made = match original {

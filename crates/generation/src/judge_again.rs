@@ -15,11 +15,11 @@ use projects::library::Library;
 use runtime::jobs::{JobLease, LeaseLost};
 use runtime::{cap_reached, drive};
 use sqlx::PgConnection;
-use store::conversations::{self, Planned};
+use store::conversations::{self, PlannedConversation};
 use store::journal::{self, ModelUsage, Writer};
 use store::judgings::{self, Judging};
 use store::runs::{self, Run};
-use store::verdicts::{self, Judged};
+use store::verdicts::{self, StoredVerdict};
 use store::{Outage as _, clock, events};
 use uuid::Uuid;
 
@@ -33,8 +33,8 @@ pub struct Judge {
     /// Documents whose judges are asked, if they are not the run's.
     pub judges: Option<Library>,
     pub judging: Judging,
-    /// The job that it is done for; a command needs none.
-    pub lease: Option<JobLease>,
+    /// The job that it is done for.
+    pub lease: JobLease,
 }
 
 /// A cap of the run's budget was reached: no judge is asked any more.
@@ -42,25 +42,46 @@ pub struct Judge {
 #[error("{0}; raise that cap of the run, then resume the judging")]
 pub struct CapReached(&'static str);
 
-/// What became of one conversation.
-pub struct Rejudged {
+/// The new outcome of one conversation.
+pub struct JudgeAgainResult {
     pub outcome: Outcome,
     pub usage: Usage,
 }
 
-/// A new judging of a run by the judges of these documents.
-pub fn plan(run: &Run, judges: &Library, models: &[ModelSpec]) -> anyhow::Result<Judging> {
-    Ok(Judging {
-        id: clock::id(),
-        run_id: run.id,
-        library: judges.files.hash(),
-        models: serde_json::to_value(models)?,
-        original: false,
-        created_at: clock::now(),
-        created_by: String::new(),
-        criteria_apart: false,
-        pools: serde_json::json!([]),
-    })
+/// What somebody asks to be judged again, and by whom.
+pub struct JudgingSpec<'a> {
+    pub models: &'a [ModelSpec],
+    /// What is known of the models that are only named.
+    pub pools: Vec<PoolSpec>,
+    /// Documents whose judges are asked; `None`: the run's.
+    pub judges: Option<&'a Library>,
+    /// Whether judges are asked for each criterion by itself.
+    pub criteria_apart: bool,
+    /// Who asks for it, by name; empty: a command.
+    pub created_by: &'a str,
+}
+
+impl JudgingSpec<'_> {
+    /// Stores the judging of a run, for which nothing is done yet: see [`judgings::ask`](crate::judgings::ask).
+    pub async fn insert(self, tx: &mut PgConnection, run: &Run) -> anyhow::Result<Judging> {
+        let judging = Judging {
+            id: clock::id(),
+            run_id: run.id,
+            library: self.judges.map_or_else(|| run.library.clone(), |judges| judges.files.hash()),
+            models: serde_json::to_value(self.models)?,
+            original: false,
+            created_at: clock::now(),
+            created_by: self.created_by.to_owned(),
+            criteria_apart: self.criteria_apart,
+            pools: serde_json::to_value(&self.pools)?,
+        };
+        if let Some(judges) = self.judges {
+            let files = serde_json::to_value(&judges.files)?;
+            runs::insert_library(&mut *tx, &judging.library, &files, judging.created_at).await?;
+        }
+        judgings::insert(tx, &judging).await?;
+        Ok(judging)
+    }
 }
 
 /// Lets a run's configuration know the models that its judges may be named by; what it knew by these names is forgotten.
@@ -71,21 +92,31 @@ pub fn add_pools(config: &mut RunConfig, own: impl IntoIterator<Item = PoolSpec>
     }
 }
 
-pub async fn store(tx: &mut PgConnection, judging: &Judging, judges: &Library) -> anyhow::Result<()> {
-    let files = serde_json::to_value(&judges.files)?;
-    runs::insert_library(&mut *tx, &judging.library, &files, judging.created_at).await?;
-    judgings::insert(&mut *tx, judging).await?;
-    Ok(())
+/// The conversations of a run that came to their end; of a judging, those that it has no verdict on yet.
+pub async fn remaining(
+    db: &mut PgConnection,
+    run: Uuid,
+    judging: Option<Uuid>,
+) -> anyhow::Result<Vec<PlannedConversation>> {
+    let mut left = conversations::ended(&mut *db, run).await?;
+    if let Some(judging) = judging {
+        let done = verdicts::of(db, judging).await?;
+        left.retain(|planned| done.get(&planned.id).is_none_or(|judged| judged.verdict.is_none()));
+    }
+    Ok(left)
+}
+
+/// The cap of a run's budget that is reached, in words. Time and conversations are those of playing.
+pub async fn reached_cap(db: &mut PgConnection, run: Uuid) -> anyhow::Result<Option<&'static str>> {
+    let asked = runs::instructions(db, NOBODY, &[run]).await?;
+    Ok(asked.iter().find_map(|asked| cap_reached(&asked.budget, &asked.others)))
 }
 
 impl Judge {
-    /// The conversations that came to their end and that this judging has no verdict on yet.
-    pub async fn left(&self) -> anyhow::Result<Vec<Planned>> {
+    /// The conversations that this judging has no verdict on yet.
+    pub async fn remaining(&self) -> anyhow::Result<Vec<PlannedConversation>> {
         let mut db = self.run.control.pool.acquire().await?;
-        let done = verdicts::of(&mut db, self.judging.id).await?;
-        let mut left = conversations::ended(&mut db, self.run.control.run.id).await?;
-        left.retain(|planned| done.get(&planned.id).is_none_or(|judged| judged.verdict.is_none()));
-        Ok(left)
+        remaining(&mut db, self.judging.run_id, Some(self.judging.id)).await
     }
 
     /// Judges these conversations, so many at a time, and tells of each. Dropping the future loses no verdict that was
@@ -96,9 +127,9 @@ impl Judge {
     /// of this run: the others were judged all the same.
     pub async fn judge_all(
         &self,
-        left: &[Planned],
+        left: &[PlannedConversation],
         concurrency: usize,
-        mut ended: impl FnMut(&Rejudged),
+        mut ended: impl FnMut(&JudgeAgainResult),
     ) -> anyhow::Result<()> {
         // Its caps are looked at before each conversation, by what all processes have spent together.
         self.run.control.spending.agree(Budget::default(), None);
@@ -121,21 +152,21 @@ impl Judge {
     }
 
     /// Asks again, as often as the run does, if the judge fails.
-    async fn judge(&self, planned: &Planned) -> anyhow::Result<Rejudged> {
+    async fn judge(&self, planned: &PlannedConversation) -> anyhow::Result<JudgeAgainResult> {
         let mut all = Usage::default();
         for attempt in 1.. {
             self.check_budget().await?;
-            let Rejudged { outcome, usage } = self.attempt(planned, attempt).await?;
+            let JudgeAgainResult { outcome, usage } = self.attempt(planned, attempt).await?;
             all += usage;
             let failed = matches!(outcome, Outcome::Failed { blame: Blame::Judge, .. });
             if !failed || attempt > self.run.kind.config.retries {
-                return Ok(Rejudged { outcome, usage: all });
+                return Ok(JudgeAgainResult { outcome, usage: all });
             }
         }
         bail!("a judge can only be asked so often")
     }
 
-    async fn attempt(&self, planned: &Planned, attempt: u32) -> anyhow::Result<Rejudged> {
+    async fn attempt(&self, planned: &PlannedConversation, attempt: u32) -> anyhow::Result<JudgeAgainResult> {
         let Conversations { library, config, models, .. } = &self.run.kind;
         let mut case = plan::case(library, config, self.run.control.run.seed, planned)?;
         if let Some(others) = &self.judges {
@@ -153,17 +184,20 @@ impl Judge {
         let outcome = outcome(&conversation);
         // If an endpoint did not answer, there is no verdict: the conversation is left for when the endpoint is back.
         let verification = || conversation.state().transcript.verification.clone();
-        let judged = judged(&conversation, &outcome).map(|judged| Judged { verification: verification(), ..judged });
-        self.keep(planned, judged.as_ref(), &usage).await?;
-        Ok(Rejudged { outcome, usage: usage.iter().map(|usage| usage.tokens).sum() })
+        let judged =
+            judged(&conversation, &outcome).map(|judged| StoredVerdict { verification: verification(), ..judged });
+        self.store_verdict(planned, judged.as_ref(), &usage).await?;
+        Ok(JudgeAgainResult { outcome, usage: usage.iter().map(|usage| usage.tokens).sum() })
     }
 
     /// Keeps what was said of a conversation, and what that cost.
-    async fn keep(&self, planned: &Planned, judged: Option<&Judged>, usage: &[ModelUsage]) -> anyhow::Result<()> {
-        let mut tx = match &self.lease {
-            Some(lease) => lease.transaction().await?,
-            None => self.run.control.pool.begin().await?,
-        };
+    async fn store_verdict(
+        &self,
+        planned: &PlannedConversation,
+        judged: Option<&StoredVerdict>,
+        usage: &[ModelUsage],
+    ) -> anyhow::Result<()> {
+        let mut tx = self.lease.transaction().await?;
         if let Some(judged) = judged {
             verdicts::insert(&mut tx, self.judging.id, planned.id, judged, clock::now()).await?;
         }
@@ -173,11 +207,9 @@ impl Judge {
         Ok(())
     }
 
-    /// Whether the run may spend more. Time and conversations are those of playing.
     async fn check_budget(&self) -> anyhow::Result<()> {
         let mut db = self.run.control.pool.acquire().await?;
-        let asked = runs::asked(&mut db, NOBODY, &[self.judging.run_id]).await?;
-        let reached = asked.iter().find_map(|asked| cap_reached(&asked.budget, &asked.others));
+        let reached = reached_cap(&mut db, self.judging.run_id).await?;
         reached.map_or(Ok(()), |cap| Err(CapReached(cap).into()))
     }
 }

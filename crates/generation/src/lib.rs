@@ -13,7 +13,7 @@ pub mod plan;
 pub mod probes;
 pub mod review_queue;
 pub mod run;
-pub mod stored;
+pub mod stored_runs;
 pub mod worlds;
 
 use std::sync::Arc;

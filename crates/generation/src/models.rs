@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::role::Role;
-use engine::Who;
+use engine::Party;
 use llm::{ModelSpec, Registry};
 use runtime::{ModelBinding, ModelClients};
 
@@ -41,7 +41,7 @@ impl Models {
         Ok(Self { roles: first.into_iter().collect(), panel: all, sub_agents: BTreeMap::new() })
     }
 
-    pub fn answering(&self, who: &Who) -> Option<&ModelBinding> {
+    pub fn answering(&self, who: &Party) -> Option<&ModelBinding> {
         if let Some(other) = who.judge.checked_sub(1) {
             return self.panel.get(other);
         }

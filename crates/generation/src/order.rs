@@ -22,14 +22,14 @@ use projects::library::Library;
 const MOST: u32 = 100_000_000;
 const MOST_RETRIES: u32 = 100;
 
-/// What is ordered, ready to be stored.
-pub struct Ordered {
+/// An order that was checked and can be stored.
+pub struct CheckedOrder {
     pub config: RunConfig,
     pub terms: Terms,
 }
 
 /// Collects mistakes.
-struct Checking<'a> {
+struct OrderChecker<'a> {
     library: &'a Library,
     registry: &'a Registry,
     errors: Vec<FieldError>,
@@ -42,22 +42,22 @@ pub fn check(
     library: &Library,
     registry: &Registry,
     project: Uuid,
-) -> Result<Ordered, Vec<FieldError>> {
+) -> Result<CheckedOrder, Vec<FieldError>> {
     let too_much = limits::problems(order);
     if !too_much.is_empty() {
         return Err(too_much.into_iter().map(|(at, detail)| FieldError::at(&at, detail)).collect());
     }
-    let mut checking = Checking { library, registry, errors: Vec::new() };
+    let mut checking = OrderChecker { library, registry, errors: Vec::new() };
     let ordered = checking.ordered(order, project);
     if checking.errors.is_empty() { Ok(ordered) } else { Err(checking.errors) }
 }
 
-impl Checking<'_> {
+impl OrderChecker<'_> {
     fn wrong(&mut self, pointer: &str, detail: impl Into<String>) {
         self.errors.push(FieldError::at(pointer, detail));
     }
 
-    fn ordered(&mut self, order: &RunOrder, project: Uuid) -> Ordered {
+    fn ordered(&mut self, order: &RunOrder, project: Uuid) -> CheckedOrder {
         let (library, mut found) = (self.library, Vec::new());
         let mut flag = |flag: &str, message: String| found.push((flag.to_owned(), message));
         let chosen = order.scenarios.as_deref();
@@ -132,7 +132,7 @@ impl Checking<'_> {
             budget,
             paused: order.paused,
         };
-        Ordered { config, terms }
+        CheckedOrder { config, terms }
     }
 
     fn numbers(&mut self, order: &RunOrder) {

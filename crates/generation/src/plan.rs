@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use projects::library::Library;
 use store::clock;
-use store::conversations::Planned;
+use store::conversations::PlannedConversation;
 
 /// Where a run of one conversation comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,6 +136,11 @@ impl RunConfig {
         self.models.values().chain(&self.panel).chain(self.sub_agents.values())
     }
 
+    /// Every model that it asks, in words.
+    pub fn asked(&self) -> BTreeSet<String> {
+        self.specs().filter(|model| **model != ModelSpec::Scripted).map(ToString::to_string).collect()
+    }
+
     /// A request with what the run says of its role.
     pub fn complete(&self, role: Role, chat: ChatRequest) -> ChatRequest {
         ChatRequest { temperature: self.temperature(role), max_tokens: self.max_tokens(role), ..chat }
@@ -185,8 +190,8 @@ impl Repertoire {
     }
 }
 
-pub fn planned(row: Row<'_>) -> anyhow::Result<Planned> {
-    Ok(Planned {
+pub fn planned(row: Row<'_>) -> anyhow::Result<PlannedConversation> {
+    Ok(PlannedConversation {
         id: clock::id(),
         position: i32::try_from(row.position)?,
         scenario: row.scenario.id.clone(),
@@ -198,7 +203,7 @@ pub fn planned(row: Row<'_>) -> anyhow::Result<Planned> {
 }
 
 /// The case behind a planned conversation.
-pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned) -> anyhow::Result<Case> {
+pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &PlannedConversation) -> anyhow::Result<Case> {
     let scenario = library.scenario(&planned.scenario).map_err(|e| anyhow!(e))?;
     let playbook = library.playbook(&scenario.playbook).map_err(|e| anyhow!(e))?;
     let judge = library.judge_of(playbook).map_err(|e| anyhow!(e))?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::api::probe::ModelProbe;
 use domain::playbook::AgentStyle;
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use domain::role::Role;
 use llm::{ModelSpec, PoolSpec, ProbeOptions};
 use runtime::jobs::{Completion, JobLease};
@@ -46,7 +46,7 @@ pub struct ProbeOrder {
 /// As [`ask`].
 pub async fn work(lease: JobLease) -> anyhow::Result<Completion> {
     let ProbeOrder { model, context_length } = serde_json::from_value(lease.job.spec.clone())?;
-    lease.tell(Doing::new("ask", 0, None));
+    lease.report(JobProgress::new("ask", 0, None));
     let options = ProbeOptions { context_length, patience: PATIENCE_OF_JOBS };
     let probe = ask(&lease.pool, &model, &options).await?;
     let mut tx = lease.transaction().await?;

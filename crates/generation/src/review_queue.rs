@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use domain::api::{CorpusState, CorpusSummary, LARGEST_QUEUE};
+use domain::api::{BuildState, CorpusSummary, LARGEST_QUEUE};
 use domain::problem::Problem;
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use uuid::Uuid;
@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::calibrate::sheet;
 use domain::bad_input::BadInput;
 use store::clock;
-use store::reviews::{self, Taken};
+use store::reviews::{self, HeldAssignment};
 use store::{conversations, corpora, judgings, projects, verdicts};
 
 /// Whoever took a conversation and neither rated nor skipped it for so long may lose it to others.
@@ -58,10 +58,10 @@ pub async fn choose(db: &mut PgConnection, project: Uuid, choice: Choice) -> any
 
 fn check_ready(corpus: &CorpusSummary) -> anyhow::Result<()> {
     match (corpus.state, &corpus.reason) {
-        (CorpusState::Ready, _) => Ok(()),
-        (CorpusState::Building, _) => Err(bad("corpus", "it is still being made; try again when it is ready".into())),
-        (CorpusState::Failed, Some(reason)) => Err(bad("corpus", format!("it could not be made: {reason}"))),
-        (CorpusState::Failed | CorpusState::Cancelled, _) => Err(bad("corpus", "it was never made".into())),
+        (BuildState::Ready, _) => Ok(()),
+        (BuildState::Building, _) => Err(bad("corpus", "it is still being made; try again when it is ready".into())),
+        (BuildState::Failed, Some(reason)) => Err(bad("corpus", format!("it could not be made: {reason}"))),
+        (BuildState::Failed | BuildState::Cancelled, _) => Err(bad("corpus", "it was never made".into())),
     }
 }
 
@@ -101,14 +101,14 @@ pub async fn next(
     pool: &PgPool,
     queue: Uuid,
     rater: &str,
-) -> store::Result<(i64, Option<(Taken, Transaction<'static, Postgres>)>)> {
+) -> store::Result<(i64, Option<(HeldAssignment, Transaction<'static, Postgres>)>)> {
     // Others who are just taking the same ones are done in a moment.
     const PATIENCE: u32 = 200;
     for _ in 0..PATIENCE {
         let now = clock::now();
         let mut tx = pool.begin().await?;
         let taken = reviews::take(&mut tx, queue, rater, now, now + IDLE).await?;
-        let left = reviews::left(&mut tx, queue, rater, now).await?;
+        let left = reviews::count_open(&mut tx, queue, rater, now).await?;
         match taken {
             Some(taken) => return Ok((left, Some((taken, tx)))),
             None if left == 0 => return Ok((0, None)),
@@ -116,5 +116,5 @@ pub async fn next(
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    Ok((reviews::left(&mut *pool.acquire().await?, queue, rater, clock::now()).await?, None))
+    Ok((reviews::count_open(&mut *pool.acquire().await?, queue, rater, clock::now()).await?, None))
 }

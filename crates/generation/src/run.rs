@@ -12,10 +12,9 @@ use super::conversations::Conversations;
 use super::plan::{Repertoire, RunConfig};
 use super::worlds;
 use projects::library::Library;
-use store::clock;
-use store::control;
 use store::judgings::{self, Judging};
 use store::runs::{self, Run};
+use store::{StoreError, clock, control, storage};
 
 /// What a run is to be, beside its configuration.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +34,13 @@ pub struct Terms {
 }
 
 /// Stores a run within a transaction, which may do more. Whoever plays is told.
+///
+/// # Errors
+/// Also [`Refused::NoRoom`](control::Refused::NoRoom): the project may not store so much.
 pub async fn insert(tx: &mut PgConnection, library: &Library, config: &RunConfig, terms: Terms) -> anyhow::Result<Run> {
+    let storage = storage::of_project(&mut *tx, terms.project).await?;
+    let planned = i64::try_from(terms.planned).unwrap_or(i64::MAX);
+    storage.room_for_run(planned).map_err(|no_room| StoreError::from(control::ControlError::from(no_room)))?;
     let now = clock::now();
     let run = Run {
         id: clock::id(),
@@ -67,8 +72,8 @@ pub async fn insert(tx: &mut PgConnection, library: &Library, config: &RunConfig
     runs::insert_library(&mut *tx, &run.library, &serde_json::to_value(&library.files)?, now).await?;
     runs::insert(&mut *tx, &run, terms.paused.then_some("not started")).await?;
     judgings::insert(&mut *tx, &judging).await?;
-    worlds::keep(&mut *tx, library, &config.scenarios, now).await?;
-    control::tell(&mut *tx, run.id).await?;
+    worlds::insert(&mut *tx, library, &config.scenarios, now).await?;
+    control::notify_players(&mut *tx, run.id).await?;
     Ok(run)
 }
 
@@ -78,7 +83,7 @@ pub(crate) const NOBODY: i64 = 0;
 /// Goes on with a run that was paused. After a forecast it has the cap on conversations that was ordered.
 ///
 /// # Errors
-/// [`Refused`](control::Refused): it has ended, or its budget is used up.
+/// [`Refused`](control::Refused): it has ended, its budget is used up, or its project has no room.
 pub async fn resume(db: &mut PgConnection, id: Uuid) -> store::Result<()> {
     if let Some(mut run) = runs::get(db, id).await? {
         let config = serde_json::from_value::<RunConfig>(run.spec.clone()).ok();
@@ -90,15 +95,18 @@ pub async fn resume(db: &mut PgConnection, id: Uuid) -> store::Result<()> {
         }
         let now = runs::summary(db, &run).await?;
         if now.state == RunState::Paused && budget.conversations.is_some_and(|cap| now.finished >= i64::from(cap)) {
-            return Err(control::Refused::UsedUp.into());
+            return Err(control::ControlError::UsedUp.into());
         }
         // It would be paused again at once.
         run.budget = budget;
         let spending = Spending::new(&run);
-        let known = runs::asked(db, NOBODY, &[id]).await?;
+        let known = runs::instructions(db, NOBODY, &[id]).await?;
         known.iter().for_each(|known| spending.others_spent(&known.others));
         if let Some(reached) = spending.used_up().filter(|_| now.state == RunState::Paused) {
-            return Err(control::Refused::Capped(reached).into());
+            return Err(control::ControlError::Capped(reached).into());
+        }
+        if now.state == RunState::Paused {
+            storage::of_project(db, run.project).await?.room_for(0).map_err(control::ControlError::from)?;
         }
     }
     control::resume(db, id).await

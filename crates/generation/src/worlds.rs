@@ -10,8 +10,8 @@ use sqlx::PgConnection;
 use store::worlds;
 use uuid::Uuid;
 
-/// Keeps them, each once.
-pub async fn keep(
+/// Inserts them, each once.
+pub async fn insert(
     db: &mut PgConnection,
     library: &Library,
     scenarios: &[String],

@@ -1,10 +1,10 @@
 //! The documents of a project in the database: saved in versions, checked together with all others, promoted when they
 //! are sound. The newest promoted version of each is what runs and archives use.
 
-mod about;
+mod change_refusal;
 mod diff;
+mod document_metadata;
 mod examine;
-mod refused;
 mod replace;
 mod save;
 pub mod trial;
@@ -16,11 +16,11 @@ use std::sync::Arc;
 use sqlx::PgPool;
 use uuid::Uuid;
 
+pub use change_refusal::ChangeRefusal;
 pub use diff::CompareVersions;
-pub use examine::{CheckDocuments, Outlook};
-pub use refused::Refused;
-pub use replace::{Existing, Replacement, replace};
-pub use save::{Edit, Order, Saved, check, save};
+pub use examine::{CheckDocuments, ExaminationReport};
+pub use replace::{ExistingDocuments, Replacement, replace};
+pub use save::{Edit, Order, SavedChanges, check, save};
 pub use used_by::used_by;
 pub use validate::{counted, found_in};
 

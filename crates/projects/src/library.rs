@@ -6,13 +6,14 @@ pub mod files;
 mod lint;
 pub mod project;
 mod scenarios;
+pub mod workflows;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use domain::document;
-use domain::finding::Reported;
+use domain::finding::LocatedFinding;
 use domain::persona::{PersonaModel, Profile};
 use domain::problem::{Problem, did_you_mean, listed};
 use domain::scenario::Scenario;
@@ -26,10 +27,11 @@ pub use files::Files;
 pub use scenarios::readable as readable_scenarios;
 
 use domain::bad_input::BadInput;
+use workflow::Workflow;
 
 /// A step of examining a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Examining {
+pub enum ExaminationStep {
     /// The next scenario is proved.
     Scenario,
     /// The tools, hooks and rules of the next playbook are tried.
@@ -49,6 +51,8 @@ pub struct Library {
     pub profiles: BTreeMap<String, Profile>,
     /// By id.
     pub scenarios: BTreeMap<String, Arc<Scenario>>,
+    /// By name.
+    pub workflows: BTreeMap<String, Arc<Workflow>>,
     scenario_paths: BTreeMap<String, String>,
     /// By scenario; made when it is first played.
     initial: Mutex<BTreeMap<String, Arc<InitialWorld>>>,
@@ -69,7 +73,7 @@ impl Library {
     /// # Errors
     /// Every problem of every document, and all that is wrong with a scenario.
     pub fn assemble(files: Files) -> Result<Self, Vec<Problem>> {
-        match Self::build(files, &Trials { proof: &|_| true, calls: &|_| false }).whole()? {
+        match Self::build(files, &Trials { proof: &|_| true, ..Trials::NONE }).whole()? {
             (library, findings) if findings.is_empty() => Ok(library),
             (_, findings) => Err(findings.into_iter().map(|found| found.problem).collect()),
         }
@@ -80,7 +84,7 @@ impl Library {
     /// # Errors
     /// Every problem of every document: another version of the program may have accepted them.
     pub fn assemble_proved(files: Files) -> Result<Self, Vec<Problem>> {
-        Ok(Self::build(files, &Trials { proof: &|_| false, calls: &|_| false }).whole()?.0)
+        Ok(Self::build(files, &Trials::NONE).whole()?.0)
     }
 
     /// Checks every document and grades what is wrong with playbooks and scenarios, near-duplicates included. `wanted` is
@@ -91,11 +95,15 @@ impl Library {
     pub fn examine(
         files: Files,
         limits: &Limits,
-        wanted: &dyn Fn(Examining) -> bool,
-    ) -> Result<(Self, Vec<Reported>), Vec<Problem>> {
-        let trials = Trials { proof: &|_| wanted(Examining::Scenario), calls: &|_| wanted(Examining::Playbook) };
+        wanted: &dyn Fn(ExaminationStep) -> bool,
+    ) -> Result<(Self, Vec<LocatedFinding>), Vec<Problem>> {
+        let trials = Trials {
+            proof: &|_| wanted(ExaminationStep::Scenario),
+            calls: &|_| wanted(ExaminationStep::Playbook),
+            samples: &|_| true,
+        };
         let (library, mut findings) = Self::build(files, &trials).whole()?;
-        if wanted(Examining::Duplicates) {
+        if wanted(ExaminationStep::Duplicates) {
             findings.extend(duplicates::find(&library, limits));
         }
         findings.sort();
@@ -107,7 +115,11 @@ impl Library {
     ///
     /// # Errors
     /// All that keeps it from being read.
-    pub fn examine_scenario(&self, path: &str, text: &str) -> Result<(Arc<Scenario>, Vec<Reported>), Vec<Problem>> {
+    pub fn examine_scenario(
+        &self,
+        path: &str,
+        text: &str,
+    ) -> Result<(Arc<Scenario>, Vec<LocatedFinding>), Vec<Problem>> {
         let mut files = Files::default();
         files.insert(path, text.to_owned());
         let mut problems = Vec::new();
@@ -119,7 +131,7 @@ impl Library {
     }
 
     /// Reads all that can be read, and tries what is asked for.
-    pub fn build(files: Files, trials: &Trials<'_>) -> Built {
+    pub fn build(files: Files, trials: &Trials<'_>) -> LibraryReport {
         let mut problems = Vec::new();
         let playbooks =
             folders(&files, "playbooks", &mut problems, |folder, own| compile(&Sources { folder, files: own }));
@@ -128,6 +140,10 @@ impl Library {
         let personas = personas(&files, &mut problems);
         let profiles = profiles(&files, personas.as_ref(), &mut problems);
         let scenarios = scenarios::read(&files, &playbooks, &judge_of, &profiles, trials.proof, &mut problems);
+        let (workflows, broken) = workflows::compile(&files);
+        problems.extend(broken);
+        let tried = workflows.iter().filter(|(name, _)| (trials.samples)(name));
+        problems.extend(tried.flat_map(|(_, workflow)| workflows::sample_problems(workflow)));
         let mut findings = scenarios.findings;
         for (name, playbook) in playbooks.iter().filter(|(name, _)| (trials.calls)(name)) {
             let own: Vec<_> = scenarios.by_id.values().filter(|scenario| scenario.playbook == *name).cloned().collect();
@@ -144,11 +160,12 @@ impl Library {
             personas,
             profiles,
             scenarios: scenarios.by_id,
+            workflows,
             scenario_paths: scenarios.paths,
             initial: Mutex::default(),
             files,
         });
-        Built { library, problems, findings }
+        LibraryReport { library, problems, findings }
     }
 
     /// # Errors
@@ -198,20 +215,27 @@ pub struct Trials<'a> {
     pub proof: &'a dyn Fn(&Scenario) -> bool,
     /// Whether to make sample calls of the tools, hooks and rules of the playbook with this name.
     pub calls: &'a dyn Fn(&str) -> bool,
+    /// Whether to play the samples of the workflow with this name.
+    pub samples: &'a dyn Fn(&str) -> bool,
 }
 
-/// What came of reading documents.
-pub struct Built {
+impl Trials<'_> {
+    /// Documents are only read.
+    pub const NONE: Self = Trials { proof: &|_| false, calls: &|_| false, samples: &|_| false };
+}
+
+/// The library that was read, and its problems.
+pub struct LibraryReport {
     /// `None` if there are problems.
     pub library: Option<Library>,
     /// All that keeps documents from being read, or from fitting together.
     pub problems: Vec<Problem>,
     /// Findings in the scenarios and playbooks that were tried.
-    pub findings: Vec<Reported>,
+    pub findings: Vec<LocatedFinding>,
 }
 
-impl Built {
-    fn whole(self) -> Result<(Library, Vec<Reported>), Vec<Problem>> {
+impl LibraryReport {
+    fn whole(self) -> Result<(Library, Vec<LocatedFinding>), Vec<Problem>> {
         if let Some(library) = self.library {
             return Ok((library, self.findings));
         }
@@ -276,13 +300,20 @@ fn judges_of(
     found
 }
 
+/// What all profiles share.
+const MODEL: &str = "personas/model.yaml";
+
 fn personas(files: &Files, problems: &mut Vec<Problem>) -> Option<PersonaModel> {
-    const FILE: &str = "personas/model.yaml";
-    let Some(text) = files.get(FILE) else {
-        problems.push(Problem::new(FILE, 0, "", "the file is missing"));
+    let Some(text) = files.get(MODEL) else {
+        // Workflows alone are played by nobody in particular.
+        let has = |root: &str| files.under(root).next().is_some();
+        if has("workflows") && !["playbooks", "scenarios", "personas"].into_iter().any(has) {
+            return Some(PersonaModel::default());
+        }
+        problems.push(Problem::new(MODEL, 0, "", "the file is missing"));
         return None;
     };
-    let (model, located) = document::located::<PersonaModel>(FILE, text).map_err(|own| problems.extend(own)).ok()?;
+    let (model, located) = document::located::<PersonaModel>(MODEL, text).map_err(|own| problems.extend(own)).ok()?;
     problems.extend(model.problems().into_iter().map(|(at, message)| located.problem(&at, message)));
     Some(model)
 }
@@ -299,7 +330,7 @@ fn profiles(files: &Files, model: Option<&PersonaModel>, problems: &mut Vec<Prob
             Err(own) => problems.extend(own),
         }
     }
-    if profiles.is_empty() && problems.is_empty() {
+    if profiles.is_empty() && problems.is_empty() && files.get(MODEL).is_some() {
         problems.push(Problem::new("personas/profiles", 0, "", "holds no profile"));
     }
     profiles

@@ -19,11 +19,11 @@ pub fn valid(name: &str) -> String {
     valid.get(..LONGEST).unwrap_or(valid).to_owned()
 }
 
-/// Names that were given already.
+/// Names that are in use.
 #[derive(Default)]
-pub struct Taken(HashSet<String>);
+pub struct UsedNames(HashSet<String>);
 
-impl Taken {
+impl UsedNames {
     /// The name, numbered if it was given before.
     pub fn take(&mut self, name: &str) -> String {
         let numbered = |n: usize| {
@@ -99,7 +99,7 @@ mod tests {
         ] {
             assert_eq!(valid(name), expected);
         }
-        let mut taken = Taken::default();
+        let mut taken = UsedNames::default();
         let names: Vec<String> = ["a", "a", "a_2", "a"].iter().map(|name| taken.take(name)).collect();
         assert_eq!(names, ["a", "a_2", "a_2_2", "a_3"]);
         assert_eq!(taken.take(&valid(&long)).len(), 64);

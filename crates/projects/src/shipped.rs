@@ -21,6 +21,10 @@ pub struct Personas;
 #[folder = "../../judges"]
 pub struct Judges;
 
+#[derive(RustEmbed)]
+#[folder = "../../workflows"]
+struct Workflows;
+
 /// All of them, as a project.
 pub fn files() -> anyhow::Result<Files> {
     let mut files = Files::default();
@@ -28,6 +32,7 @@ pub fn files() -> anyhow::Result<Files> {
     add::<Scenarios>("scenarios", &mut files)?;
     add::<Personas>("personas", &mut files)?;
     add::<Judges>("judges", &mut files)?;
+    add::<Workflows>("workflows", &mut files)?;
     Ok(files)
 }
 

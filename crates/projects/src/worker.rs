@@ -3,7 +3,7 @@
 use sandbox::Worker;
 
 use crate::archive::UnpackArchive;
-use crate::documents::trial::{CallTools, PlayScript, RenderTemplates};
+use crate::documents::trial::{CallTools, DrawSteps, PlayScript, RenderTemplates};
 use crate::documents::validate::ValidateProject;
 use crate::documents::{CheckDocuments, CompareVersions};
 use crate::import::ReadInterface;
@@ -15,6 +15,7 @@ pub fn worker() -> Worker {
         .with::<PlayScript>()
         .with::<CallTools>()
         .with::<RenderTemplates>()
+        .with::<DrawSteps>()
         .with::<ReadInterface>()
         .with::<UnpackArchive>()
         .with::<CompareVersions>()

@@ -36,9 +36,9 @@ impl Conversation {
     }
 }
 
-type Spoken = (String, Option<String>, Vec<ToolCall>);
+type SpokenTurn = (String, Option<String>, Vec<ToolCall>);
 
-fn spoken(turn: react::Turn, thought: Option<String>) -> Spoken {
+fn spoken(turn: react::Turn, thought: Option<String>) -> SpokenTurn {
     let reasoning = match (thought, turn.thought) {
         (Some(a), Some(b)) => Some(format!("{a}\n\n{b}")),
         (a, b) => a.or(b),

@@ -9,11 +9,11 @@ use domain::role::Role;
 
 use domain::task::Request;
 
-use super::{Conversation, Phase, Who};
+use super::{Conversation, Party, Phase};
 use crate::playbook::Tool;
 
 /// A request with what the model is asked.
-type Prefetch = (Request<Who>, ChatRequest);
+type Prefetch = (Request<Party>, ChatRequest);
 
 impl Conversation {
     /// The requests that follow the present one, in their order.
@@ -33,7 +33,7 @@ impl Conversation {
         }
         let mut heard = self.clone();
         heard.hear(ChatReply { tool_calls: calls.to_vec(), ..ChatReply::default() });
-        let first = heard.asked().filter(|who| who.role == Role::ToolSimulator);
+        let first = heard.asked_party().filter(|who| who.role == Role::ToolSimulator);
         let first = first.and_then(|who| Some((heard.request(who), heard.ask()?)));
         first.into_iter().chain(heard.requests_ahead()).collect()
     }
@@ -56,7 +56,7 @@ impl Conversation {
             };
             match tool.simulate() {
                 Simulate::Model if place > 0 => {
-                    let who = Who { role: Role::ToolSimulator, sub_agent: None, judge: 0 };
+                    let who = Party { role: Role::ToolSimulator, sub_agent: None, judge: 0 };
                     let asked = self.ask_tool_simulator(tool, &arguments, &call.id).ok();
                     asks.extend(asked.map(|ask| (self.request_of_call(who, &call.id), ask)));
                 }
@@ -74,7 +74,7 @@ impl Conversation {
         let others = self.state.transcript.verdicts.len() + 1..self.case.judges;
         others
             .filter_map(|judge| {
-                let who = Who { role: Role::Judge, sub_agent: None, judge };
+                let who = Party { role: Role::Judge, sub_agent: None, judge };
                 Some((self.request(who), self.ask_judge(judge).ok()?))
             })
             .collect()

@@ -5,11 +5,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use domain::role::Role;
 use domain::task::{Request, RequestId};
 
-use super::{Conversation, Who};
+use super::{Conversation, Party};
 
 impl Conversation {
     /// The request to this role at this place. The first pending call is what a tool simulator answers.
-    pub(crate) fn request(&self, who: Who) -> Request<Who> {
+    pub(crate) fn request(&self, who: Party) -> Request<Party> {
         match who.role {
             Role::ToolSimulator => {
                 let call = self.state.acting().pending.front().map(|call| call.id.as_str()).unwrap_or_default();
@@ -25,11 +25,11 @@ impl Conversation {
         }
     }
 
-    pub(super) fn request_of_call(&self, who: Who, call: &str) -> Request<Who> {
+    pub(super) fn request_of_call(&self, who: Party, call: &str) -> Request<Party> {
         self.request_at(who, call)
     }
 
-    fn request_at(&self, who: Who, place: impl Hash) -> Request<Who> {
+    fn request_at(&self, who: Party, place: impl Hash) -> Request<Party> {
         let mut id = DefaultHasher::new();
         (who.role, self.state.transcript.refused().len(), place).hash(&mut id);
         Request { id: RequestId(id.finish()), role: who.role.into(), to: who }

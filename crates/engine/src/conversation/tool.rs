@@ -13,7 +13,7 @@ use super::{Conversation, NO_USAGE, refused};
 use crate::faults;
 use crate::limits::MOST_ANSWERS_BYTES;
 use crate::playbook::{Refusal, Tool};
-use crate::tools::code::{CodeError, Moment, fresh_id};
+use crate::tools::code::{CallContext, CodeError, fresh_id};
 use crate::tools::grounding::{Sources, ungrounded, ungrounded_patch};
 use crate::world::World;
 use domain::chat::{ChatReply, ChatRequest};
@@ -24,7 +24,7 @@ const FALLBACK: &str = "Error: the service could not process this request; nothi
 const OFFERED_IDS: u32 = 4;
 
 /// A call that may be simulated, or how it is refused and why.
-pub(super) type Checked<'a> = Result<(&'a Tool, Map<String, Value>), (Answer, String)>;
+pub(super) type CheckedCall<'a> = Result<(&'a Tool, Map<String, Value>), (Answer, String)>;
 
 impl Conversation {
     /// Whether a model answers the pending call.
@@ -54,12 +54,12 @@ impl Conversation {
     }
 
     /// The call to answer, with its tool and arguments or the reason to refuse it.
-    fn pending_call(&self) -> Option<(&ToolCall, Checked<'_>)> {
+    fn pending_call(&self) -> Option<(&ToolCall, CheckedCall<'_>)> {
         let call = self.state.acting().pending.front()?;
         Some((call, self.checked(call)))
     }
 
-    pub(super) fn checked(&self, call: &ToolCall) -> Checked<'_> {
+    pub(super) fn checked(&self, call: &ToolCall) -> CheckedCall<'_> {
         let offered = self.offered();
         let tool = self.case.playbook.tool(call.name()).filter(|_| offered.contains(&call.name()));
         let Some(tool) = tool else {
@@ -147,7 +147,7 @@ impl Conversation {
     fn answer_by_code(&self, call: &ToolCall, tool: &Tool, arguments: &Map<String, Value>) -> EventKind {
         let world = self.world_for(tool);
         let (now, id_seed) = (self.case.now(), self.id_seed());
-        let moment = Moment { now: &now, id_seed: &id_seed };
+        let moment = CallContext { now: &now, id_seed: &id_seed };
         let (response, patch) = match self.case.playbook.run_code(tool, arguments, world, &moment) {
             Ok(done) => done,
             Err(CodeError::Refused(text)) => {

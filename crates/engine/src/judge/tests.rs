@@ -2,7 +2,7 @@ use domain::message::Message;
 use domain::role::Role;
 use serde_json::{Value, json};
 
-use super::{Judge, apart, together};
+use super::{Judge, merge_replies, per_criterion_requests};
 use domain::chat::{ChatReply, ChatRequest};
 
 fn judge() -> Judge {
@@ -35,7 +35,7 @@ fn replies(texts: &[&str]) -> Vec<ChatReply> {
 
 #[test]
 fn each_part_asks_for_one_criterion_and_the_last_for_the_rest() {
-    let parts = apart(&judge(), &ask());
+    let parts = per_criterion_requests(&judge(), &ask());
     let words = |part: &ChatRequest| match &part.messages[..] {
         [Message::User { content }] => content.clone(),
         other => panic!("{other:?}"),
@@ -60,7 +60,7 @@ fn the_parts_are_a_verdict_together() {
         "```json\n{\"score\": 3, \"rationale\": \"rude\"}\n```",
         r#"{"overall": 6, "rationale": "so so", "goal_achieved": true}"#,
     ]);
-    let reply = together(&judge, &parts);
+    let reply = merge_replies(&judge, &parts);
     assert_eq!((reply.usage.prompt_tokens, reply.usage.completion_tokens), (15, 6));
     let verdict = judge.read(&reply.json().expect("JSON")).expect("a verdict");
     assert_eq!(
@@ -87,7 +87,7 @@ fn a_part_that_is_none_is_refused_with_its_reason() {
         ([fine, fine, r#"{"overall": 6, "rationale": "so so"}"#], "goal_achieved"),
         ([fine, fine, "{}"], "overall"),
     ] {
-        let reply = together(&judge, &replies(&parts));
+        let reply = merge_replies(&judge, &replies(&parts));
         let refused = reply.json().and_then(|json: Value| judge.read(&json)).expect_err(because);
         assert!(refused.contains(because), "{refused}");
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Playbook;
 use crate::templates;
-use crate::tools::grounding::Heard;
+use crate::tools::grounding::SourceIndex;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Agent<'a> {
@@ -21,7 +21,7 @@ pub struct Agent<'a> {
 /// What an agent is told before the conversation begins.
 pub struct Instructions {
     pub text: String,
-    pub heard: Arc<Heard>,
+    pub heard: Arc<SourceIndex>,
 }
 
 /// Moments for which instructions are kept. Scenarios may each have a clock of their own.
@@ -80,7 +80,7 @@ impl Playbook {
             return Ok(Arc::clone(found));
         }
         let text = self.system_prompt(agent, now)?;
-        let mut heard = Heard::default();
+        let mut heard = SourceIndex::default();
         heard.hear("the clock", now);
         heard.hear("its instructions", &text);
         heard.hear("its tools", &json!(self.functions(agent)).to_string());

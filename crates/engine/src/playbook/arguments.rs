@@ -46,7 +46,7 @@ impl Arguments {
                 && e.instance_path().to_string().is_empty()
         };
         let others = self.validator.iter_errors(arguments).filter(|e| !is_said(e));
-        let others = others.map(|e| faults::told(&e));
+        let others = others.map(|e| faults::describe_error(&e));
         unknown.into_iter().chain(others).collect()
     }
 

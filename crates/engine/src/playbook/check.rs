@@ -67,7 +67,7 @@ impl Place {
 /// checked further.
 pub fn files(sources: &Sources<'_>, scenarios: &[Arc<Scenario>]) -> Vec<(Severity, Problem)> {
     match compile(sources) {
-        Ok(playbook) => Located::new(sources, &playbook).problems(|code| findings(&playbook, scenarios, code)),
+        Ok(playbook) => LocatedFiles::new(sources, &playbook).problems(|code| findings(&playbook, scenarios, code)),
         Err(problems) => problems.into_iter().map(|problem| (Severity::Error, problem)).collect(),
     }
 }
@@ -75,7 +75,7 @@ pub fn files(sources: &Sources<'_>, scenarios: &[Arc<Scenario>]) -> Vec<(Severit
 /// Mistakes in a playbook that compiles. Scenarios only give the worlds in which it is tried: mistakes in these worlds are
 /// left out, and so are tools and intents that no scenario uses.
 pub fn faults(sources: &Sources<'_>, playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> Vec<(Severity, Problem)> {
-    Located::new(sources, playbook).problems(|code| {
+    LocatedFiles::new(sources, playbook).problems(|code| {
         let starts = worlds::starts(playbook, scenarios);
         own_faults(playbook, &starts, &worlds::check(playbook, &starts, scenarios.len()), code)
     })
@@ -107,14 +107,14 @@ fn own_faults(playbook: &Playbook, starts: &[Start], worlds: &[Finding], code: &
 }
 
 /// The files of a playbook with the places of what stands in them.
-struct Located<'a> {
+struct LocatedFiles<'a> {
     playbook_file: String,
-    playbook: Option<document::Located>,
+    playbook: Option<document::LocatedValue>,
     code_file: String,
     code: &'a str,
 }
 
-impl<'a> Located<'a> {
+impl<'a> LocatedFiles<'a> {
     fn new(sources: &Sources<'a>, playbook: &Playbook) -> Self {
         let file = |name: &str| format!("{}/{name}", sources.folder);
         let (playbook_file, code) = (file("playbook.yaml"), playbook.spec.code.as_deref().unwrap_or_default());

@@ -62,7 +62,7 @@ fn counts(spec: &Spec) -> Vec<(String, String)> {
 
 struct Compiler<'a> {
     sources: &'a Sources<'a>,
-    located: document::Located,
+    located: document::LocatedValue,
     problems: Vec<Problem>,
 }
 

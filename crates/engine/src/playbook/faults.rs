@@ -9,10 +9,10 @@ const MAX_DEPTH: usize = 4;
 
 /// Each with its place, where it is not the whole value.
 pub fn of(validator: &Validator, value: &Value) -> Vec<String> {
-    validator.iter_errors(value).map(|e| told(&e)).collect()
+    validator.iter_errors(value).map(|e| describe_error(&e)).collect()
 }
 
-pub fn told(error: &ValidationError<'_>) -> String {
+pub fn describe_error(error: &ValidationError<'_>) -> String {
     let (at, said) = (error.instance_path().to_string(), explained(error, error.to_string()));
     if at.is_empty() { said } else { format!("{at}: {said}") }
 }

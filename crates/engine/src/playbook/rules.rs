@@ -36,7 +36,7 @@ struct Part {
 }
 
 /// What a change touches: parts of the world, and of those that are collections the records.
-type Touched = BTreeSet<(String, Option<String>)>;
+type TouchedParts = BTreeSet<(String, Option<String>)>;
 
 impl Rules {
     /// # Errors
@@ -95,11 +95,11 @@ impl Rules {
             matches!(e.kind(), ValidationErrorKind::Required { .. }) && e.instance_path().to_string().is_empty()
         };
         let faults = self.world.iter_errors(&json).filter(|e| !lacks(e));
-        let told = |e: ValidationError<'_>| match e.instance_path().to_string() {
-            at if at.is_empty() => told(&e),
-            at => format!("{at}: {}", told(&e)),
+        let describe = |e: ValidationError<'_>| match e.instance_path().to_string() {
+            at if at.is_empty() => describe_error(&e),
+            at => format!("{at}: {}", describe_error(&e)),
         };
-        faults.map(told).collect()
+        faults.map(describe).collect()
     }
 
     fn faults_of(&self, world: &World, name: &str, key: Option<&str>) -> Vec<String> {
@@ -139,11 +139,11 @@ fn beneath(schema: &Value, pointer: &str) -> Value {
 }
 
 fn faults_at(validator: &Validator, at: &str, value: &Value) -> Vec<String> {
-    validator.iter_errors(value).map(|e| format!("{at}{}: {}", e.instance_path(), told(&e))).collect()
+    validator.iter_errors(value).map(|e| format!("{at}{}: {}", e.instance_path(), describe_error(&e))).collect()
 }
 
 /// Agents read this: of a collection that is wrong as a whole they are not told the records.
-fn told(error: &ValidationError<'_>) -> String {
+fn describe_error(error: &ValidationError<'_>) -> String {
     let said = if error.instance().is_object() || error.instance().is_array() {
         error.masked_with("it").to_string()
     } else {
@@ -152,7 +152,7 @@ fn told(error: &ValidationError<'_>) -> String {
     faults::explained(error, said)
 }
 
-fn touched(change: &Patch) -> Touched {
+fn touched(change: &Patch) -> TouchedParts {
     let place = |path: &str| {
         let mut segments = patch::segments(path)?.into_iter();
         Some((segments.next()?, segments.next()))
@@ -165,7 +165,7 @@ fn hold(
     world: &World,
     invariants: &[Invariant],
     code: &Code,
-    touched: Option<&Touched>,
+    touched: Option<&TouchedParts>,
     now: &str,
 ) -> Result<(), Refusal> {
     let (mut broken, steps) = (Vec::new(), Steps::of_check());
@@ -198,20 +198,20 @@ fn hold(
 }
 
 /// Whether a change may concern records that it does not touch: by a part of the world that the expression reads.
-fn reaches_all(rule: &Invariant, touched: &Touched) -> bool {
+fn reaches_all(rule: &Invariant, touched: &TouchedParts) -> bool {
     let Mentions { parts, whole } = Mentions::of(&rule.holds);
     touched.iter().any(|(found, _)| whole || parts.contains(found))
 }
 
 /// A record with its key, and the record that holds it.
-type Found<'a> = (Cow<'a, str>, &'a Node, Option<&'a Node>);
+type KeyedRecord<'a> = (Cow<'a, str>, &'a Node, Option<&'a Node>);
 
 /// The records that an invariant is about: those of a part of the world, or beneath them, `orders/lines`.
-fn records<'a>(world: &'a World, each: &str, touched: Option<&Touched>) -> Vec<Found<'a>> {
+fn records<'a>(world: &'a World, each: &str, touched: Option<&TouchedParts>) -> Vec<KeyedRecord<'a>> {
     let mut names = each.split('/');
     let outermost = outermost(world, names.next().unwrap_or(each), touched);
     names.fold(outermost, |records, name| {
-        let within = |(_, record, _): Found<'a>| {
+        let within = |(_, record, _): KeyedRecord<'a>| {
             let inner = record.child(name).map(all).unwrap_or_default();
             inner.into_iter().map(move |(key, node, _)| (key, node, Some(record)))
         };
@@ -220,7 +220,7 @@ fn records<'a>(world: &'a World, each: &str, touched: Option<&Touched>) -> Vec<F
 }
 
 /// The records of a part, by key, or by place where they are a list. A change of a list may move all of them.
-fn outermost<'a>(world: &'a World, part: &str, touched: Option<&Touched>) -> Vec<Found<'a>> {
+fn outermost<'a>(world: &'a World, part: &str, touched: Option<&TouchedParts>) -> Vec<KeyedRecord<'a>> {
     let keys: Option<Vec<Option<&str>>> = touched
         .map(|touched| touched.iter().filter(|(found, _)| found == part).map(|(_, key)| key.as_deref()).collect());
     match (world.get(&patch::join("", part)), keys) {
@@ -234,7 +234,7 @@ fn outermost<'a>(world: &'a World, part: &str, touched: Option<&Touched>) -> Vec
     }
 }
 
-fn all(collection: &Node) -> Vec<Found<'_>> {
+fn all(collection: &Node) -> Vec<KeyedRecord<'_>> {
     match collection {
         Node::Map(records) => records.iter().map(|(key, record)| (Cow::Borrowed(&**key), record, None)).collect(),
         Node::List(items) => {

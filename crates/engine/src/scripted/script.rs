@@ -190,7 +190,7 @@ fn calls_to_repeat(conversation: &Conversation, frame: &Frame) -> Option<Vec<Too
 
 /// A turn in the form that the agent's style asks for.
 fn written(case: &Case, content: String, reasoning: Option<String>, tool_calls: Vec<ToolCall>) -> ChatReply {
-    let write: react::Written = match case.agent_style {
+    let write: react::TurnFormat = match case.agent_style {
         AgentStyle::FunctionCalling => return ChatReply { content, reasoning, tool_calls, ..ChatReply::default() },
         AgentStyle::React => react::write,
         AgentStyle::Json => json_turn::write,

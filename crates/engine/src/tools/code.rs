@@ -7,16 +7,18 @@
 mod arithmetic;
 mod builtins;
 mod calendar;
+mod call_environment;
 mod errors;
 mod format;
+mod measure;
 mod nesting;
 pub mod numbers;
 mod operators;
 mod reference;
 pub mod signature;
-mod source;
-mod surroundings;
+pub mod source;
 mod text;
+mod tokens;
 
 use std::cell::Cell;
 use std::sync::LazyLock;
@@ -28,11 +30,11 @@ use starlark::ErrorKind;
 use starlark::environment::{FrozenModule, Globals, GlobalsBuilder, LibraryExtension, Module};
 use starlark::eval::Evaluator;
 use starlark::values::structs::AllocStruct;
-use starlark::values::{Heap, Value as Star};
+use starlark::values::{FrozenStringValue, Heap, Value as Star};
 
+use call_environment::CallEnvironment;
 pub use errors::Fault;
 use source::Definition;
-use surroundings::Surroundings;
 
 use crate::limits::{
     MOST_CALL_LEVELS, MOST_CHECK_STEPS, MOST_CODE_BYTES, MOST_EXPRESSION_BYTES, MOST_HEAP_BYTES, MOST_LOADED_BYTES,
@@ -51,9 +53,9 @@ pub struct Code {
     definitions: Vec<Definition>,
 }
 
-/// What a call may know besides world and arguments.
+/// What a call can read besides world and arguments.
 #[derive(Debug, Clone)]
-pub struct Moment<'a> {
+pub struct CallContext<'a> {
     /// RFC 3339, the conversation's clock.
     pub now: &'a str,
     /// Prefix of everything fresh ids are made from: case and version of the world.
@@ -70,12 +72,12 @@ pub enum CodeError {
     Broken(String),
 }
 
-/// A boolean expression that may use the functions of a module: an invariant, a rule of the policy.
+/// An expression that may use the functions of a module: an invariant, a rule of the policy, a step of a workflow.
 #[derive(Debug, Clone, Copy)]
 pub struct Expression<'a> {
     pub name: &'a str,
     /// What it sees beside `ctx`.
-    pub sees: &'static [&'static str],
+    pub sees: &'a [&'a str],
     pub text: &'a str,
 }
 
@@ -148,7 +150,7 @@ impl Code {
         hook: Option<&str>,
         world: &World,
         arguments: &Map<String, Value>,
-        moment: &Moment<'_>,
+        moment: &CallContext<'_>,
     ) -> Result<(Value, Patch), CodeError> {
         self.call_printing(name, hook, world, arguments, moment).0
     }
@@ -160,7 +162,7 @@ impl Code {
         hook: Option<&str>,
         world: &World,
         arguments: &Map<String, Value>,
-        moment: &Moment<'_>,
+        moment: &CallContext<'_>,
     ) -> (Result<(Value, Patch), CodeError>, Vec<String>) {
         self.evaluate(name, moment, &Steps::of_call(), |eval, function| {
             let heap = eval.heap();
@@ -211,6 +213,42 @@ impl Code {
         })
     }
 
+    /// The value of an expression over these values, which stand in the order of what it sees.
+    ///
+    /// # Errors
+    /// The expression is broken, or says `fail`.
+    pub fn value(&self, name: &str, seen: &[&Node], moment: &CallContext<'_>) -> Result<Value, CodeError> {
+        let (value, _) = self.evaluate(&format!("{EXPRESSION}{name}"), moment, &Steps::of_call(), |eval, function| {
+            let heap = eval.heap();
+            let seen = seen.iter().map(|node| reference::alloc_with_attributes(node, heap));
+            let arguments: Vec<Star<'_>> = std::iter::once(context(moment, heap)).chain(seen).collect();
+            let value = eval.eval_function(function, &arguments, &[])?;
+            reference::json(value).map_err(|e| broken(format!("its value {e}")))
+        });
+        value
+    }
+
+    /// What a function of the file returns for these values.
+    ///
+    /// # Errors
+    /// The function is broken, or says `fail`.
+    pub fn answer(
+        &self,
+        function: &str,
+        placed: &[&Node],
+        named: &[(&str, &Node)],
+        moment: &CallContext<'_>,
+    ) -> Result<Value, CodeError> {
+        let (value, _) = self.evaluate(function, moment, &Steps::of_call(), |eval, called| {
+            let heap = eval.heap();
+            let placed: Vec<Star<'_>> = placed.iter().map(|n| reference::alloc_with_attributes(n, heap)).collect();
+            let named = named.iter().map(|(name, n)| (*name, reference::alloc_with_attributes(n, heap)));
+            let value = eval.eval_function(called, &placed, &named.collect::<Vec<_>>())?;
+            reference::json(value).map_err(|e| broken(format!("the value of `{function}` {e}")))
+        });
+        value
+    }
+
     fn is_true(
         &self,
         name: &str,
@@ -218,7 +256,7 @@ impl Code {
         steps: &Steps,
         seen: impl for<'v> FnOnce(Heap<'v>) -> Vec<Star<'v>>,
     ) -> Result<bool, CodeError> {
-        let moment = Moment { now, id_seed: "" };
+        let moment = CallContext { now, id_seed: "" };
         let (kept, _) = self.evaluate(&format!("{EXPRESSION}{name}"), &moment, steps, |eval, function| {
             let mut arguments = vec![context(&moment, eval.heap())];
             arguments.extend(seen(eval.heap()));
@@ -232,11 +270,11 @@ impl Code {
     fn evaluate<T>(
         &self,
         function: &str,
-        moment: &Moment<'_>,
+        moment: &CallContext<'_>,
         steps: &Steps,
         run: impl for<'v> FnOnce(&mut Evaluator<'v, '_, '_>, Star<'v>) -> starlark::Result<T>,
     ) -> (Result<T, CodeError>, Vec<String>) {
-        let surroundings = Surroundings::of_call(moment.id_seed);
+        let surroundings = CallEnvironment::of_call(moment.id_seed);
         let result = Module::with_temp_heap(|module| {
             let unusable = |e: &dyn std::fmt::Display| CodeError::Broken(e.to_string());
             let (owned, _) = self.module.get_any_visibility(function).map_err(|e| unusable(&e))?;
@@ -289,7 +327,7 @@ pub struct Record<'a> {
 /// Adds what a source of at most so many bytes defines to a module. Its functions.
 fn define(module: &Module<'_>, file: &str, text: String, most: usize) -> Result<Vec<Definition>, Fault> {
     let ast = source::parse(file, text, most)?;
-    let (surroundings, definitions) = (Surroundings::default(), source::definitions(&ast));
+    let (surroundings, definitions) = (CallEnvironment::default(), source::definitions(&ast));
     let unplaced = |message: String| Fault { line: None, message };
     let mut eval = Evaluator::new(module);
     eval.extra = Some(&surroundings);
@@ -306,7 +344,7 @@ fn define(module: &Module<'_>, file: &str, text: String, most: usize) -> Result<
 }
 
 /// `ctx`
-fn context<'v>(moment: &Moment<'_>, heap: Heap<'v>) -> Star<'v> {
+fn context<'v>(moment: &CallContext<'_>, heap: Heap<'v>) -> Star<'v> {
     let today = moment.now.get(..10).unwrap_or(moment.now);
     heap.alloc(AllocStruct([("now", moment.now), ("today", today)]))
 }
@@ -355,6 +393,13 @@ static GLOBALS: LazyLock<Globals> = LazyLock::new(|| {
         .with(operators::functions)
         .build()
 });
+
+/// The names that every expression knows: Starlark's own and ours.
+pub fn builtin_names() -> &'static [&'static str] {
+    static NAMES: LazyLock<Vec<&'static str>> =
+        LazyLock::new(|| GLOBALS.names().map(FrozenStringValue::as_str).collect());
+    &NAMES
+}
 
 /// The n-th fresh id of a call: eight hex digits from its seed.
 pub fn fresh_id(seed: &str, prefix: &str, n: u32) -> String {

@@ -23,13 +23,13 @@
 mod check;
 mod dates;
 mod fields;
-mod heard;
 mod numbers;
 pub mod places;
 mod prose;
 mod reading;
 mod records;
 mod scope;
+mod source_index;
 mod unicode;
 mod words;
 
@@ -42,8 +42,8 @@ use serde_json::{Map, Value};
 use crate::facts;
 use crate::world::{Node, World};
 use check::{Check, plain};
-pub use heard::{Heard, Stated};
 use records::{Facts, Index};
+pub use source_index::{SourceIndex, StatedFact};
 
 /// What may be stated.
 #[derive(Default)]
@@ -151,16 +151,16 @@ fn add_words(known: &mut HashSet<String>, value: &Value) {
 }
 
 /// A fact from nowhere, with its place.
-pub type Ungrounded = (String, String);
+pub type UngroundedFact = (String, String);
 
 /// The first fact of a response that comes from nowhere.
-pub fn ungrounded(response: &Value, returns: Option<&Value>, sources: &Sources) -> Option<Ungrounded> {
+pub fn ungrounded(response: &Value, returns: Option<&Value>, sources: &Sources) -> Option<UngroundedFact> {
     let check = Check { sources, records: true };
     check.value(response, returns, None, &sources.focus, "")
 }
 
 /// The first fact of a change that comes from nowhere. Names of records are facts too.
-pub fn ungrounded_patch(patch: &Patch, world: &World, sources: &Sources) -> Option<Ungrounded> {
+pub fn ungrounded_patch(patch: &Patch, world: &World, sources: &Sources) -> Option<UngroundedFact> {
     let check = Check { sources, records: false };
     patch.iter().find_map(|op| {
         let place = unknown_key(op.path(), world, sources).map(|key| (op.path().to_owned(), key));

@@ -67,10 +67,10 @@ struct Knowledge<'a> {
 
 impl Knowledge<'_> {
     fn holds(&self, word: &str) -> bool {
-        self.from_start.holds(word) || self.told().any(|text| says(text, word))
+        self.from_start.holds(word) || self.known_texts().any(|text| contains_word(text, word))
     }
 
-    fn told(&self) -> impl Iterator<Item = &str> {
+    fn known_texts(&self) -> impl Iterator<Item = &str> {
         // Its own words, the agent's, and what its own tools told it.
         let heard = self.state.transcript.user.messages.iter().rev().map(Message::content);
         // Where it lives, and whom it writes to.
@@ -80,7 +80,7 @@ impl Knowledge<'_> {
 }
 
 /// Whether a word, or a part of one with digits, is this one.
-fn says(text: &str, word: &str) -> bool {
+fn contains_word(text: &str, word: &str) -> bool {
     let is_it = |said: &str| said == word || (facts::has_digit(said) && parts(said).any(|part| part == word));
     facts::forms(text).any(|said| said.contains(word) && is_it(&said))
 }

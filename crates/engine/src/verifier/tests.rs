@@ -5,7 +5,7 @@ use domain::outcome::Ending;
 use domain::persona::Complexity;
 use domain::playbook::AgentStyle;
 use domain::role::Role;
-use domain::transcript::End;
+use domain::transcript::EndEvent;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ fn new_records_are_matched_by_their_fields() {
 fn doing_nothing_satisfies_nothing() {
     let case = testing::case(AgentStyle::FunctionCalling, Complexity::Medium);
     let mut state = State::new(&case.initial);
-    state.transcript.end = Some(End { seq: 0, ending: Ending::UserEnded });
+    state.transcript.end = Some(EndEvent { seq: 0, ending: Ending::UserEnded });
     let failures: Vec<String> =
         verify(&case, &state).failures().map(|c| format!("{:?}: {}", c.rule, c.detail)).collect();
     assert_snapshot!(failures.join("\n"), @r#"

@@ -10,7 +10,7 @@ use domain::verdict::{Check, Rule};
 
 use crate::case::Case;
 use crate::conversation_state::State;
-use crate::tools::grounding::{Heard, Stated};
+use crate::tools::grounding::{SourceIndex, StatedFact};
 
 /// One item for each fact from nowhere, and one for all that were traced.
 pub fn check(case: &Case, state: &State) -> Vec<Check> {
@@ -18,7 +18,7 @@ pub fn check(case: &Case, state: &State) -> Vec<Check> {
     let mut traced: Vec<String> = Vec::new();
     // Read only if something was not heard: a world can be large.
     let records = LazyCell::new(|| {
-        let mut records = Heard::default();
+        let mut records = SourceIndex::default();
         records.see("the records, which no call read", state.world.root());
         records
     });
@@ -57,7 +57,7 @@ pub fn invented(case: &Case, state: &State, message: &Message) -> Vec<String> {
     let mut new = stated(case, caller, messages.iter().chain([message])).split_off(known);
     new.retain(|stated| stated.source.is_none());
     if !new.is_empty() {
-        let mut records = Heard::default();
+        let mut records = SourceIndex::default();
         records.see("the records", state.world.root());
         new.retain(|stated| records.said(stated).is_none());
     }
@@ -65,13 +65,13 @@ pub fn invented(case: &Case, state: &State, message: &Message) -> Vec<String> {
 }
 
 /// What one agent states, in order. What it said once it may repeat, so each fact from nowhere is found once.
-fn stated<'a>(case: &Case, caller: &Caller, messages: impl IntoIterator<Item = &'a Message>) -> Vec<Stated> {
+fn stated<'a>(case: &Case, caller: &Caller, messages: impl IntoIterator<Item = &'a Message>) -> Vec<StatedFact> {
     let agent = match caller.sub_agent() {
         Some(name) => case.playbook.sub_agent(name),
         None => Some(case.playbook.agent(case.variant.as_deref())),
     };
     let instructions = agent.and_then(|agent| case.playbook.instructions(agent, &case.now()).ok());
-    let mut heard = instructions.map_or_else(Heard::default, |told| Heard::after(Arc::clone(&told.heard)));
+    let mut heard = instructions.map_or_else(SourceIndex::default, |told| SourceIndex::after(Arc::clone(&told.heard)));
     let mut all = Vec::new();
     for message in messages {
         match message {

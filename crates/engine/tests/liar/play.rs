@@ -16,16 +16,16 @@ use serde_json::{Value, json};
 use super::corpus::{Answer, Domain};
 
 /// A playbook with one simulated tool for each schema.
-pub struct Desk {
+pub struct LiarPlaybook {
     case: Arc<Case>,
 }
 
-pub struct Told {
+pub struct ToolReply {
     pub passed: bool,
     pub reason: String,
 }
 
-impl Desk {
+impl LiarPlaybook {
     pub fn open(domain: &Domain) -> Self {
         let playbook = Arc::new(playbook(domain));
         let yaml = "id: s\nplaybook: liar\nintent: ask\ndescription: d\nuser_goal: g\nexpected_outcome: {told: [x]}\nscript: [{user: Hello}, {agent: Bye}]\n";
@@ -33,7 +33,7 @@ impl Desk {
         Self { case: Arc::new(case(playbook, scenario, &domain.world)) }
     }
 
-    pub fn told(&self, answer: &Answer) -> Told {
+    pub fn reply_to(&self, answer: &Answer) -> ToolReply {
         let mut conversation = Conversation::new(Arc::clone(&self.case));
         conversation.act();
         conversation.hear(ChatReply { content: "Hello".into(), ..ChatReply::default() });
@@ -56,7 +56,7 @@ impl Desk {
         let whole = answer.content.to_string();
         let passed = *said == whole;
         assert!(passed || said.starts_with("Error: the service"), "{said}");
-        Told { passed, reason }
+        ToolReply { passed, reason }
     }
 }
 

@@ -193,7 +193,7 @@ fn place(path: &str) -> Place {
         return Place::Outside("leads out of the archive");
     }
     let hidden = parts.clone().any(|part| part.starts_with('.') && part != ".");
-    let known = matches!(parts.next(), Some("playbooks" | "scenarios" | "personas" | "judges"));
+    let known = matches!(parts.next(), Some("playbooks" | "scenarios" | "personas" | "judges" | "workflows"));
     if hidden || !known { Place::Ignored } else { Place::Within }
 }
 

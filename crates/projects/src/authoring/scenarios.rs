@@ -45,15 +45,15 @@ pub struct Order<'a> {
 }
 
 /// A scenario that was proved and is unlike all others.
-pub struct Kept {
+pub struct ProvedScenario {
     pub scenario: Arc<Scenario>,
     /// The document, as it is to be written.
     pub text: String,
 }
 
-/// A draft that came to nothing.
+/// A draft that failed.
 #[derive(Debug)]
-pub struct Dropped {
+pub struct FailedDraft {
     /// Its description, or what it was asked to be.
     pub what: String,
     /// Replies that were read.
@@ -61,16 +61,16 @@ pub struct Dropped {
     pub reasons: Vec<String>,
 }
 
-/// What became of a draft.
-pub enum Told<'a> {
-    Kept(&'a Kept),
-    Dropped(&'a Dropped),
+/// Whether a draft was kept.
+pub enum DraftOutcome<'a> {
+    Kept(&'a ProvedScenario),
+    Dropped(&'a FailedDraft),
 }
 
 #[derive(Default)]
 pub struct Report {
-    pub kept: Vec<Kept>,
-    pub dropped: Vec<Dropped>,
+    pub kept: Vec<ProvedScenario>,
+    pub dropped: Vec<FailedDraft>,
     pub usage: Usage,
 }
 
@@ -88,7 +88,7 @@ pub async fn draft_scenarios(
     library: &Library,
     model: &Pool,
     order: &Order<'_>,
-    mut told: impl FnMut(&Told<'_>) -> anyhow::Result<()>,
+    mut told: impl FnMut(&DraftOutcome<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Report> {
     let author = Author::new(library, order)?;
     let mut report = Report::default();
@@ -105,17 +105,17 @@ pub async fn draft_scenarios(
         refused = refused.filter(|_| draft.is_refused()).map(|n| n + 1);
         let settled = match draft {
             Draft::Unanswered { error, .. } if refused == Some(first) => return Err(error.into()),
-            Draft::Unanswered { error, dropped } => Err(Dropped { reasons: vec![error.to_string()], ..dropped }),
+            Draft::Unanswered { error, dropped } => Err(FailedDraft { reasons: vec![error.to_string()], ..dropped }),
             Draft::Unsound(dropped) => Err(dropped),
             Draft::Sound(fields, dropped) => known().settle(fields, dropped),
         };
         match settled {
             Ok(kept) => {
-                told(&Told::Kept(&kept))?;
+                told(&DraftOutcome::Kept(&kept))?;
                 report.kept.push(kept);
             }
             Err(dropped) => {
-                told(&Told::Dropped(&dropped))?;
+                told(&DraftOutcome::Dropped(&dropped))?;
                 report.dropped.push(dropped);
             }
         }

@@ -4,10 +4,10 @@
 //! A model may write the prose around it, and its words stand in templates as texts, never as templates.
 
 mod changes;
-mod checked;
 mod lint;
 mod prompt;
 mod shapes;
+mod spec_check;
 mod templates;
 mod tools;
 
@@ -37,8 +37,8 @@ pub struct Author<'a> {
     pub max_tokens: u32,
 }
 
-/// Files by path, relative to the project, and what is to be said of them. Nothing is written yet.
-pub struct Drafted {
+/// Files by path, relative to the project, and the warnings about them. Nothing is written yet.
+pub struct SubAgentDraft {
     pub spec: SubAgent,
     pub new: BTreeMap<String, String>,
     pub changed: BTreeMap<String, String>,
@@ -56,7 +56,7 @@ pub async fn draft_sub_agent(
     file: &str,
     text: &str,
     author: Option<Author<'_>>,
-) -> anyhow::Result<Drafted> {
+) -> anyhow::Result<SubAgentDraft> {
     let (spec, located) = document::located::<SubAgent>(file, text).map_err(BadInput)?;
     let folder = format!("playbooks/{}", spec.playbook);
     if files.get(&format!("{folder}/playbook.yaml")).is_none() {
@@ -64,7 +64,7 @@ pub async fn draft_sub_agent(
         return Err(BadInput(vec![located.problem("/playbook", message)]).into());
     }
     let playbook = compile(&Sources { folder: &folder, files: &files.within(&folder) }).map_err(BadInput)?;
-    let shapes = checked::shapes(&spec, &located, &playbook).map_err(BadInput)?;
+    let shapes = spec_check::shapes(&spec, &located, &playbook).map_err(BadInput)?;
     let draft = Draft { files, playbook: &playbook, spec: &spec, shapes: &shapes };
     let free = draft.free();
     free.map_err(BadInput)?;
@@ -72,7 +72,7 @@ pub async fn draft_sub_agent(
         None => (draft.parts(None).map_err(BadInput)?, Usage::default()),
         Some(author) => draft.written_by(&author).await?,
     };
-    Ok(Drafted { new: parts.new, changed: parts.changed, warnings: parts.warnings, usage, spec })
+    Ok(SubAgentDraft { new: parts.new, changed: parts.changed, warnings: parts.warnings, usage, spec })
 }
 
 struct Draft<'a> {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use domain::Problem;
-use domain::api::documents::{About, Found};
-use domain::document::{self, Located};
+use domain::api::documents::{DocumentFinding, DocumentMetadata};
+use domain::document::{self, LocatedValue};
 use domain::finding::{Grade, Rule};
 use domain::project::{DocumentId, Kind, PERSONA_MODEL};
 use domain::scenario::Scenario;
@@ -15,37 +15,37 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::about::about;
+use super::document_metadata::document_metadata;
 use crate::library::project::Documents;
 use crate::library::{Files, Library, Trials};
 use crate::sandboxed::{LIBRARIES, exceeded};
 
-/// What was found. Nothing that the project had before is told again.
+/// The findings of an examination. Findings that the project had before are left out.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Outlook {
-    pub found: Vec<Found>,
+pub struct ExaminationReport {
+    pub found: Vec<DocumentFinding>,
     /// What the changed documents say about themselves.
-    about: Vec<(DocumentId, About)>,
+    about: Vec<(DocumentId, DocumentMetadata)>,
 }
 
-impl Outlook {
+impl ExaminationReport {
     pub fn is_sound(&self) -> bool {
         self.found.iter().all(|found| found.grade < Grade::Error)
     }
 
     /// What was found in the files of a document.
-    pub fn of(&self, id: &DocumentId) -> Vec<Found> {
-        let own = |found: &&Found| DocumentId::of(&found.file).as_ref() == Ok(id);
+    pub fn of(&self, id: &DocumentId) -> Vec<DocumentFinding> {
+        let own = |found: &&DocumentFinding| DocumentId::of(&found.file).as_ref() == Ok(id);
         self.found.iter().filter(own).cloned().collect()
     }
 
-    pub fn about(&self, id: &DocumentId) -> About {
+    pub fn document_metadata(&self, id: &DocumentId) -> DocumentMetadata {
         self.about.iter().find(|(other, _)| other == id).map(|(_, about)| about.clone()).unwrap_or_default()
     }
 
     /// Of documents that cannot be checked within the limits of the sandbox.
     fn beyond(limit: Limit, files: &[String]) -> Self {
-        let found = files.iter().map(|file| Found::new(exceeded(file, limit), None, String::new()));
+        let found = files.iter().map(|file| DocumentFinding::new(exceeded(file, limit), None, String::new()));
         Self { found: found.collect(), about: Vec::new() }
     }
 }
@@ -61,13 +61,13 @@ pub struct CheckDocuments {
 
 impl Work for CheckDocuments {
     const NAME: &'static str = "check documents";
-    type Answer = Result<Outlook, Vec<Problem>>;
+    type Answer = Result<ExaminationReport, Vec<Problem>>;
 
     fn work(self, _: &dyn Fn(Value)) -> Self::Answer {
         let documents = Documents::of(self.after)?;
-        let of = |id: &DocumentId| Some((id.clone(), about(id, documents.by_id.get(id)?)));
+        let of = |id: &DocumentId| Some((id.clone(), document_metadata(id, documents.by_id.get(id)?)));
         let about = self.changed.iter().filter_map(of).collect();
-        Ok(Outlook { found: examine(self.before, documents.files(), &self.changed), about })
+        Ok(ExaminationReport { found: examine(self.before, documents.files(), &self.changed), about })
     }
 }
 
@@ -76,13 +76,13 @@ impl CheckDocuments {
     pub(super) async fn within(self, sandbox: &Sandbox, project: Uuid) -> Result<<Self as Work>::Answer, Failure> {
         let changed: Vec<String> = self.changed.iter().map(|id| main_file(&self.after, id)).collect();
         match sandbox.run(project, self).await {
-            Err(Failure::Exceeded(limit)) => Ok(Ok(Outlook::beyond(limit, &changed))),
+            Err(Failure::Exceeded(limit)) => Ok(Ok(ExaminationReport::beyond(limit, &changed))),
             checked => checked,
         }
     }
 }
 
-fn examine(before: Files, after: Files, changed: &BTreeSet<DocumentId>) -> Vec<Found> {
+fn examine(before: Files, after: Files, changed: &BTreeSet<DocumentId>) -> Vec<DocumentFinding> {
     let hash = after.hash();
     let texts = after.clone();
     let has = |kind, name: &str| changed.contains(&DocumentId { kind, name: name.to_owned() });
@@ -92,9 +92,11 @@ fn examine(before: Files, after: Files, changed: &BTreeSet<DocumentId>) -> Vec<F
             || has(Kind::Playbook, &scenario.playbook)
             || judges.get(&scenario.playbook).is_some_and(|judge| has(Kind::Judge, judge))
     };
-    let built = Library::build(after, &Trials { proof: &proof, calls: &|playbook| has(Kind::Playbook, playbook) });
+    let samples = |workflow: &str| has(Kind::Workflow, workflow);
+    let trials = Trials { proof: &proof, calls: &|playbook| has(Kind::Playbook, playbook), samples: &samples };
+    let built = Library::build(after, &trials);
     let mut places = Places { files: &texts, read: BTreeMap::new() };
-    let mut found: Vec<Found> = changed.iter().filter_map(|id| misnamed(&mut places, id)).collect();
+    let mut found: Vec<DocumentFinding> = changed.iter().filter_map(|id| misnamed(&mut places, id)).collect();
     if !built.problems.is_empty() && !texts.is_empty() {
         let known = known(before);
         let deletes = changed.iter().any(|id| texts.iter().all(|(path, _)| DocumentId::of(path).as_ref() != Ok(id)));
@@ -110,7 +112,7 @@ fn examine(before: Files, after: Files, changed: &BTreeSet<DocumentId>) -> Vec<F
     found.sort();
     found.dedup();
     if let (Some(library), true) = (built.library, found.iter().all(|found| found.grade < Grade::Error)) {
-        LIBRARIES.keep(hash, Arc::new(library));
+        LIBRARIES.insert(hash, Arc::new(library));
     }
     found
 }
@@ -144,10 +146,12 @@ fn main_file(files: &Files, id: &DocumentId) -> String {
 }
 
 /// A document calls itself as its file or folder is called: by that name others find it.
-fn misnamed(places: &mut Places<'_>, id: &DocumentId) -> Option<Found> {
+fn misnamed(places: &mut Places<'_>, id: &DocumentId) -> Option<DocumentFinding> {
     let (path, field) = match id.kind {
         Kind::Persona if id.name == PERSONA_MODEL => return None,
         Kind::Playbook | Kind::Judge | Kind::Persona => (id.path(None), "name"),
+        // Its compiler says so.
+        Kind::Workflow => return None,
         Kind::Scenario => (main_file(places.files, id), "id"),
     };
     let located = places.located(&path)?;
@@ -160,20 +164,20 @@ fn misnamed(places: &mut Places<'_>, id: &DocumentId) -> Option<Found> {
 /// Where fields stand in files, each read once.
 struct Places<'a> {
     files: &'a Files,
-    read: BTreeMap<String, Option<Located>>,
+    read: BTreeMap<String, Option<LocatedValue>>,
 }
 
 impl Places<'_> {
-    fn located(&mut self, path: &str) -> Option<&Located> {
+    fn located(&mut self, path: &str) -> Option<&LocatedValue> {
         let files = self.files;
         let read = || files.get(path).and_then(|text| document::value(path, text).ok());
         self.read.entry(path.to_owned()).or_insert_with(read).as_ref()
     }
 
-    fn found(&mut self, problem: Problem, rule: Option<Rule>) -> Found {
+    fn found(&mut self, problem: Problem, rule: Option<Rule>) -> DocumentFinding {
         let located = if problem.field.is_empty() { None } else { self.located(&problem.file) };
         let pointer = located.and_then(|located| located.pointer(&problem.field)).unwrap_or_default();
-        Found::new(problem, rule, pointer)
+        DocumentFinding::new(problem, rule, pointer)
     }
 }
 
@@ -189,7 +193,7 @@ mod tests {
         files.insert("scenarios/bank/old/move_money.yaml", String::new());
         let changed = [&playbook, &scenario].map(|id| main_file(&files, id));
         assert_eq!(changed, ["playbooks/bank/playbook.yaml", "scenarios/bank/old/move_money.yaml"]);
-        let outlook = Outlook::beyond(Limit::Memory, &changed);
+        let outlook = ExaminationReport::beyond(Limit::Memory, &changed);
         assert!(!outlook.is_sound());
         for (id, file) in [(&playbook, &changed[0]), (&scenario, &changed[1])] {
             let found = outlook.of(id);

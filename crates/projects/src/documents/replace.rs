@@ -8,7 +8,7 @@ use sandbox::Sandbox;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::{Edit, Order, Refused, Saved, save};
+use super::{ChangeRefusal, Edit, Order, SavedChanges, save};
 use crate::library::Files;
 use crate::library::project::{Documents, Texts};
 use store::documents::{self, Head};
@@ -17,7 +17,7 @@ pub struct Replacement<'a> {
     pub project: Uuid,
     pub author: &'a str,
     pub message: &'a str,
-    pub existing: Existing,
+    pub existing: ExistingDocuments,
     /// Store the documents as drafts, even if they have errors.
     pub drafts: bool,
     pub dry_run: bool,
@@ -25,7 +25,7 @@ pub struct Replacement<'a> {
 
 /// What happens to the documents that the project has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Existing {
+pub enum ExistingDocuments {
     /// Those that differ get a new version, and those that are not given stay.
     Update,
     /// Those that differ get a new version, and those that are not given are deleted.
@@ -37,13 +37,13 @@ pub enum Existing {
 /// Makes new versions of the documents that changed.
 ///
 /// # Errors
-/// See [`Refused`]; then nothing was changed.
+/// See [`ChangeRefusal`]; then nothing was changed.
 pub async fn replace(
     pool: &PgPool,
     sandbox: &Sandbox,
     given: Documents,
     wanted: &Replacement<'_>,
-) -> Result<Saved, Refused> {
+) -> Result<SavedChanges, ChangeRefusal> {
     let heads = documents::heads(&mut *pool.acquire().await?, wanted.project).await?;
     let order = Order {
         project: wanted.project,
@@ -54,19 +54,25 @@ pub async fn replace(
         edits: edits(given.by_id, &heads, wanted.existing),
     };
     let saved = save(pool, sandbox, &order).await?;
-    Ok(Saved { changes: Changes { ignored: given.ignored, ..saved.changes }, ..saved })
+    Ok(SavedChanges { changes: Changes { ignored: given.ignored, ..saved.changes }, ..saved })
 }
 
-fn edits(given: BTreeMap<DocumentId, Texts>, heads: &BTreeMap<DocumentId, Head>, existing: Existing) -> Vec<Edit> {
+fn edits(
+    given: BTreeMap<DocumentId, Texts>,
+    heads: &BTreeMap<DocumentId, Head>,
+    existing: ExistingDocuments,
+) -> Vec<Edit> {
     let edit = |id, files| Edit { id, files, base: None };
     match existing {
-        Existing::Update => given.into_iter().map(|(id, files)| edit(id, Some(files))).collect(),
-        Existing::Mirror => {
+        ExistingDocuments::Update => given.into_iter().map(|(id, files)| edit(id, Some(files))).collect(),
+        ExistingDocuments::Mirror => {
             let others = heads.iter().filter(|(id, head)| !head.deleted && !given.contains_key(id));
             let deleted: Vec<_> = others.map(|(id, _)| edit(id.clone(), None)).collect();
             given.into_iter().map(|(id, files)| edit(id, Some(files))).chain(deleted).collect()
         }
-        Existing::Keep => given.into_iter().filter_map(|(id, files)| missing(heads.get(&id), id, files)).collect(),
+        ExistingDocuments::Keep => {
+            given.into_iter().filter_map(|(id, files)| missing(heads.get(&id), id, files)).collect()
+        }
     }
 }
 

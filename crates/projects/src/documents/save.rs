@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::Problem;
-use domain::api::documents::{Change, Changes, DocumentChange, Found, listed};
+use domain::api::documents::{Change, Changes, DocumentChange, DocumentFinding, listed};
 use domain::project::DocumentId;
 use sandbox::Sandbox;
 use sqlx::{PgPool, Postgres, Transaction};
 use uuid::Uuid;
 
-use super::{CheckDocuments, Outlook, Refused};
+use super::{ChangeRefusal, CheckDocuments, ExaminationReport};
 use crate::library::Files;
 use crate::library::project::{Documents, Texts};
-use store::clock;
 use store::documents::{self, Head, NewVersion};
+use store::{clock, storage};
 
 /// One document as it is to be.
 #[derive(Debug, Clone)]
@@ -36,8 +36,8 @@ pub struct Order<'a> {
     pub edits: Vec<Edit>,
 }
 
-/// What was saved, in a transaction for whoever wants to keep something with it, and who has to commit it.
-pub struct Saved {
+/// What was saved, in a transaction that the caller may add to and has to commit.
+pub struct SavedChanges {
     pub changes: Changes,
     /// `None` if there is nothing to keep.
     pub tx: Option<Transaction<'static, Postgres>>,
@@ -51,31 +51,31 @@ const ATTEMPTS: usize = 8;
 /// No lock is held while documents are checked: if others changed the project meanwhile, it is checked again.
 ///
 /// # Errors
-/// See [`Refused`]; then nothing was changed.
-pub async fn save(pool: &PgPool, sandbox: &Sandbox, order: &Order<'_>) -> Result<Saved, Refused> {
+/// See [`ChangeRefusal`]; then nothing was changed.
+pub async fn save(pool: &PgPool, sandbox: &Sandbox, order: &Order<'_>) -> Result<SavedChanges, ChangeRefusal> {
     for _ in 0..ATTEMPTS {
         let state = State::read(pool, order.project).await?;
         let planned = plan(&state, order)?;
         let mut changes = Changes {
             unchanged: order.edits.len() - planned.len(),
             dry_run: order.dry_run,
-            documents: planned.iter().map(|step| step.told(&state, order)).collect(),
+            documents: planned.iter().map(|step| step.to_change(&state, order)).collect(),
             ..Changes::default()
         };
         if planned.is_empty() {
-            return Ok(Saved { changes, tx: None });
+            return Ok(SavedChanges { changes, tx: None });
         }
         let outlook = outlook(sandbox, order.project, &state, &planned).await?;
         if order.promote && !outlook.is_sound() {
-            return Err(Refused::Unsound(listed(outlook.found)));
+            return Err(ChangeRefusal::Unsound(listed(outlook.found)));
         }
-        let tx = if order.dry_run { None } else { keep(pool, order, &state, &planned, &outlook).await? };
+        let tx = if order.dry_run { None } else { write_versions(pool, order, &state, &planned, &outlook).await? };
         if order.dry_run || tx.is_some() {
             changes.found = listed(outlook.found);
-            return Ok(Saved { changes, tx });
+            return Ok(SavedChanges { changes, tx });
         }
     }
-    Err(Refused::Busy)
+    Err(ChangeRefusal::Busy)
 }
 
 /// The documents as they are now.
@@ -86,7 +86,7 @@ struct State {
 }
 
 impl State {
-    async fn read(pool: &PgPool, project: Uuid) -> Result<Self, Refused> {
+    async fn read(pool: &PgPool, project: Uuid) -> Result<Self, ChangeRefusal> {
         let mut db = pool.acquire().await?;
         // Whatever changes from here on is noticed before anything is kept.
         let stamp = documents::stamp(&mut db, project).await?;
@@ -107,14 +107,14 @@ struct Step<'a> {
     promotes: bool,
 }
 
-fn plan<'a>(state: &State, order: &'a Order<'_>) -> Result<Vec<Step<'a>>, Refused> {
+fn plan<'a>(state: &State, order: &'a Order<'_>) -> Result<Vec<Step<'a>>, ChangeRefusal> {
     let mut planned = Vec::new();
     for edit in &order.edits {
         let head = state.head(&edit.id);
         check_base(edit, head)?;
         match &edit.files {
-            None if head.is_none_or(|head| head.deleted) => return Err(Refused::Missing(edit.id.clone())),
-            Some(files) => check_files(&edit.id, files).map_err(Refused::Bad)?,
+            None if head.is_none_or(|head| head.deleted) => return Err(ChangeRefusal::Missing(edit.id.clone())),
+            Some(files) => check_files(&edit.id, files).map_err(ChangeRefusal::Bad)?,
             None => {}
         }
         let hash =
@@ -127,13 +127,13 @@ fn plan<'a>(state: &State, order: &'a Order<'_>) -> Result<Vec<Step<'a>>, Refuse
     Ok(planned)
 }
 
-fn check_base(edit: &Edit, head: Option<&Head>) -> Result<(), Refused> {
+fn check_base(edit: &Edit, head: Option<&Head>) -> Result<(), ChangeRefusal> {
     let Some(base) = edit.base else { return Ok(()) };
     let version = head.map_or(0, |head| head.version);
     if base == version || (base == 0 && head.is_some_and(|head| head.deleted)) {
         return Ok(());
     }
-    Err(Refused::Conflict {
+    Err(ChangeRefusal::Conflict {
         id: edit.id.clone(),
         version,
         author: head.map(|head| head.author.clone()).unwrap_or_default(),
@@ -152,7 +152,12 @@ fn check_files(id: &DocumentId, files: &Texts) -> Result<(), Vec<Problem>> {
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-async fn outlook(sandbox: &Sandbox, project: Uuid, state: &State, planned: &[Step<'_>]) -> Result<Outlook, Refused> {
+async fn outlook(
+    sandbox: &Sandbox,
+    project: Uuid,
+    state: &State,
+    planned: &[Step<'_>],
+) -> Result<ExaminationReport, ChangeRefusal> {
     let mut after = state.promoted.clone();
     for step in planned {
         match &step.edit.files {
@@ -163,22 +168,26 @@ async fn outlook(sandbox: &Sandbox, project: Uuid, state: &State, planned: &[Ste
     let before: Files = state.promoted.values().flatten().map(|(path, text)| (path.clone(), text.clone())).collect();
     let changed: BTreeSet<DocumentId> = planned.iter().map(|step| step.edit.id.clone()).collect();
     let after = after.into_values().flatten().collect();
-    CheckDocuments { before, after, changed }.within(sandbox, project).await?.map_err(Refused::Bad)
+    CheckDocuments { before, after, changed }.within(sandbox, project).await?.map_err(ChangeRefusal::Bad)
 }
 
 /// `None` if others changed the documents since they were read.
-async fn keep(
+async fn write_versions(
     pool: &PgPool,
     order: &Order<'_>,
     state: &State,
     planned: &[Step<'_>],
-    outlook: &Outlook,
-) -> Result<Option<Transaction<'static, Postgres>>, Refused> {
+    outlook: &ExaminationReport,
+) -> Result<Option<Transaction<'static, Postgres>>, ChangeRefusal> {
     let now = clock::now();
     let mut tx = pool.begin().await?;
     documents::lock(&mut tx, order.project).await?;
     if documents::stamp(&mut tx, order.project).await? != state.stamp {
         return Ok(None);
+    }
+    let bytes = planned.iter().map(Step::bytes).sum::<usize>();
+    if bytes > 0 {
+        storage::of_project(&mut tx, order.project).await?.room_for(i64::try_from(bytes).unwrap_or(i64::MAX))?;
     }
     for step in planned {
         let id = &step.edit.id;
@@ -194,7 +203,7 @@ async fn keep(
             version: step.version(state),
             files: step.edit.files.as_ref(),
             hash: &step.hash,
-            about: &outlook.about(id),
+            about: &outlook.document_metadata(id),
             message: order.message,
             author: order.author,
             created_at: now,
@@ -212,7 +221,13 @@ impl Step<'_> {
         state.head(&self.edit.id).map_or(0, |head| head.version) + i32::from(!self.promotes)
     }
 
-    fn told(&self, state: &State, order: &Order<'_>) -> DocumentChange {
+    /// Bytes of the new version: deleting takes none, so that it is always possible.
+    fn bytes(&self) -> usize {
+        let files = self.edit.files.iter().flatten().filter(|_| !self.promotes);
+        files.map(|(path, text)| path.len() + text.len()).sum()
+    }
+
+    fn to_change(&self, state: &State, order: &Order<'_>) -> DocumentChange {
         let id = &self.edit.id;
         let (none, used) = (Texts::new(), state.promoted.get(id));
         let (before, after) = (used.unwrap_or(&none), self.edit.files.as_ref().unwrap_or(&none));
@@ -253,8 +268,8 @@ pub async fn check(
     project: Uuid,
     id: &DocumentId,
     files: Texts,
-) -> Result<Vec<Found>, Refused> {
-    check_files(id, &files).map_err(Refused::Bad)?;
+) -> Result<Vec<DocumentFinding>, ChangeRefusal> {
+    check_files(id, &files).map_err(ChangeRefusal::Bad)?;
     let edit = Edit { id: id.clone(), files: Some(files), base: None };
     let step = Step { edit: &edit, hash: String::new(), promotes: false };
     let state = State::read(pool, project).await?;

@@ -1,6 +1,7 @@
 //! What authors try before they save it: the documents of a project with drafts in place of some of them. Nothing is kept.
 
 mod calls;
+mod graph;
 mod prompts;
 
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use domain::project::{DocumentId, Kind};
 use domain::scenario::Scenario;
 use domain::transcript::Transcript;
 use engine::World;
-use engine::rehearsal::{self, Way};
+use engine::rehearsal::{self, RehearsalOptions};
 use sandbox::{Sandbox, Work};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,6 +22,7 @@ use sqlx::PgPool;
 use uuid::Uuid;
 
 pub use calls::{CallTools, attempt, reason};
+pub use graph::{DrawSteps, graph};
 pub use prompts::{RenderTemplates, prompts};
 
 use crate::library::project::{Documents, Texts};
@@ -73,12 +75,12 @@ impl Work for PlayScript {
 
     fn work(self, _: &dyn Fn(Value)) -> Self::Answer {
         let PlayScenario { complexity, agent_style, variant, trace, .. } = self.wanted;
-        let way = Way { complexity, agent_style, variant };
+        let way = RehearsalOptions { complexity, agent_style, variant };
         Ok(rehearse(&*library(self.files)?, &self.scenario, way, trace.as_ref())?)
     }
 }
 
-fn rehearse(library: &Library, id: &str, way: Way, trace: Option<&Trace>) -> anyhow::Result<Rehearsal> {
+fn rehearse(library: &Library, id: &str, way: RehearsalOptions, trace: Option<&Trace>) -> anyhow::Result<Rehearsal> {
     let scenario = library.scenario(id).map_err(|why| BadInput::one("scenario", why))?;
     let played = played(library, scenario, way)?;
     let initial = &played.conversation.case().initial.world;
@@ -90,12 +92,12 @@ fn rehearse(library: &Library, id: &str, way: Way, trace: Option<&Trace>) -> any
         verification: transcript.verification.clone(),
         events: played.events,
         outcome: played.outcome,
-        prompts: played.prompts.into_iter().map(prompts::told).collect(),
+        prompts: played.prompts.into_iter().map(prompts::role_prompt).collect(),
         traced,
     })
 }
 
-fn played(library: &Library, scenario: &Arc<Scenario>, way: Way) -> anyhow::Result<rehearsal::Rehearsal> {
+fn played(library: &Library, scenario: &Arc<Scenario>, way: RehearsalOptions) -> anyhow::Result<rehearsal::Rehearsal> {
     let said = |message: String| BadInput::one("scenario", message);
     let playbook = library.playbook(&scenario.playbook).map_err(said)?;
     let judge = library.judge_of(playbook).map_err(said)?;

@@ -5,9 +5,9 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use anyhow::Context as _;
-use domain::api::documents::{Counts, Found, NewValidation, listed};
-use domain::finding::{Reported, Rule};
-use domain::progress::Doing;
+use domain::api::documents::{Counts, DocumentFinding, NewValidation, listed};
+use domain::finding::{LocatedFinding, Rule};
+use domain::progress::JobProgress;
 use domain::similarity::{SAME_DESCRIPTION, SAME_GOAL};
 use domain::{Problem, document};
 use runtime::jobs::{Completion, JobLease};
@@ -15,7 +15,7 @@ use sandbox::{Failure, Limits as WorkLimits, Sandbox, Work};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::library::{Examining, Files, Library, Limits};
+use crate::library::{ExaminationStep, Files, Library, Limits};
 use crate::sandboxed::exceeded;
 use store::clock;
 use store::runs;
@@ -35,9 +35,9 @@ pub async fn work(lease: JobLease, sandbox: &Sandbox) -> anyhow::Result<Completi
     let options = json!({"similar_description": limits.description, "similar_goal": limits.goal, "models": []});
     let files = super::files(&lease.pool, project).await?;
     let (own, validate) = (lease.clone(), ValidateProject { files: files.clone(), limits });
-    let heard = move |doing| drop(serde_json::from_value(doing).map(|doing| own.tell(doing)));
+    let heard = move |doing| drop(serde_json::from_value(doing).map(|doing| own.report(doing)));
     let found = match sandbox.run_reporting(project, validate, heard).await {
-        Err(Failure::Exceeded(limit)) => vec![Found::new(exceeded(".", limit), None, String::new())],
+        Err(Failure::Exceeded(limit)) => vec![DocumentFinding::new(exceeded(".", limit), None, String::new())],
         done => done?,
     };
     let counts = Counts::of(&found);
@@ -72,10 +72,10 @@ pub struct ValidateProject {
 impl Work for ValidateProject {
     const NAME: &'static str = "validate a project";
     const LIMITS: WorkLimits = WorkLimits::JOB;
-    type Answer = Vec<Found>;
+    type Answer = Vec<DocumentFinding>;
 
-    fn work(self, report: &dyn Fn(Value)) -> Vec<Found> {
-        let tell = |doing: Doing| report(json!(doing));
+    fn work(self, report: &dyn Fn(Value)) -> Vec<DocumentFinding> {
+        let tell = |doing: JobProgress| report(json!(doing));
         let (problems, reported) = match Library::examine(self.files.clone(), &self.limits, &steps(tell, &self.files)) {
             Ok((_, findings)) => (Vec::new(), findings),
             Err(problems) => (problems, Vec::new()),
@@ -85,16 +85,16 @@ impl Work for ValidateProject {
 }
 
 /// Reports each step before it is taken.
-fn steps<T: Fn(Doing)>(tell: T, files: &Files) -> impl Fn(Examining) -> bool + use<T> {
+fn steps<T: Fn(JobProgress)>(tell: T, files: &Files) -> impl Fn(ExaminationStep) -> bool + use<T> {
     let (total, proved) = (files.under("scenarios").count(), Cell::new(0));
     move |examining| {
         let doing = match examining {
-            Examining::Scenario => {
+            ExaminationStep::Scenario => {
                 let before = proved.replace(proved.get() + 1);
-                Doing::new("prove", before, Some(total))
+                JobProgress::new("prove", before, Some(total))
             }
-            Examining::Playbook => Doing::new("try", 0, None),
-            Examining::Duplicates => Doing::new("compare", 0, None),
+            ExaminationStep::Playbook => JobProgress::new("try", 0, None),
+            ExaminationStep::Duplicates => JobProgress::new("compare", 0, None),
         };
         tell(doing);
         true
@@ -102,12 +102,12 @@ fn steps<T: Fn(Doing)>(tell: T, files: &Files) -> impl Fn(Examining) -> bool + u
 }
 
 /// What was found in files, with pointers to the fields.
-pub fn found_in(files: &Files, problems: Vec<Problem>, reported: Vec<Reported>) -> Vec<Found> {
+pub fn found_in(files: &Files, problems: Vec<Problem>, reported: Vec<LocatedFinding>) -> Vec<DocumentFinding> {
     let problems = problems.into_iter().map(|problem| (problem, None));
     let reported = reported.into_iter().map(|reported| (reported.problem, Some(reported.rule)));
     let mut read = BTreeMap::new();
     let found = problems.chain(reported).map(|(problem, rule)| placed(files, &mut read, problem, rule));
-    let mut found: Vec<Found> = found.collect();
+    let mut found: Vec<DocumentFinding> = found.collect();
     found.sort();
     found
 }
@@ -115,17 +115,17 @@ pub fn found_in(files: &Files, problems: Vec<Problem>, reported: Vec<Reported>) 
 /// `read`: the files so far, each read once however many problems it has.
 fn placed(
     files: &Files,
-    read: &mut BTreeMap<String, Option<document::Located>>,
+    read: &mut BTreeMap<String, Option<document::LocatedValue>>,
     problem: Problem,
     rule: Option<Rule>,
-) -> Found {
+) -> DocumentFinding {
     if problem.field.is_empty() {
-        return Found::new(problem, rule, String::new());
+        return DocumentFinding::new(problem, rule, String::new());
     }
     let locate = || files.get(&problem.file).and_then(|text| document::value(&problem.file, text).ok());
     let located = read.entry(problem.file.clone()).or_insert_with(locate);
     let pointer = located.as_ref().and_then(|located| located.pointer(&problem.field)).unwrap_or_default();
-    Found::new(problem, rule, pointer)
+    DocumentFinding::new(problem, rule, pointer)
 }
 
 /// The counts of a validation that was kept.
@@ -147,10 +147,10 @@ mod tests {
         files.insert("scenarios/b.yaml", String::new());
         let told = RefCell::new(Vec::new());
         let steps = steps(|doing| told.borrow_mut().push(doing), &files);
-        for step in [Examining::Scenario, Examining::Scenario, Examining::Duplicates] {
+        for step in [ExaminationStep::Scenario, ExaminationStep::Scenario, ExaminationStep::Duplicates] {
             assert!(steps(step));
         }
-        let proved = |done| Doing::new("prove", done, Some(2));
-        assert_eq!(*told.borrow(), [proved(0), proved(1), Doing::new("compare", 0, None)]);
+        let proved = |done| JobProgress::new("prove", done, Some(2));
+        assert_eq!(*told.borrow(), [proved(0), proved(1), JobProgress::new("compare", 0, None)]);
     }
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use domain::document;
 use serde_json::{Map, Value, json};
 
-use super::imported::{Imported, Part, Tool};
-use super::openai;
+use super::imported_interface::{ImportedInterface, Part, Tool};
+use super::stub::stub;
 use engine::templates::literal;
 
 /// Path relative to the project, with `/` -> text.
-pub type Made = BTreeMap<String, String>;
+pub type DraftFiles = BTreeMap<String, String>;
 
 const PLAYBOOK: &str = include_str!("../../draft/playbook.yaml");
 const PROMPT: &str = include_str!("../../draft/prompt.md.j2");
@@ -29,7 +29,7 @@ const CODE: &str = "# What the backend does. Each function is a tool: it gets th
 pub const HANDOVER: &str = "transfer_to_human";
 
 /// All files of the playbook and its first scenario.
-pub fn files(imported: &Imported, name: &str, judge: &str) -> Made {
+pub fn files(imported: &ImportedInterface, name: &str, judge: &str) -> DraftFiles {
     let title = if imported.title.is_empty() { name } else { &imported.title };
     let quoted = Value::from(title).to_string();
     let head = PLAYBOOK.replace("PLAYBOOK_NAME", name).replace("JUDGE_NAME", judge).replace("PLAYBOOK_TITLE", &quoted);
@@ -37,7 +37,7 @@ pub fn files(imported: &Imported, name: &str, judge: &str) -> Made {
     let own = imported.tools.iter().map(|own| if imported.by_code { by_code(own) } else { tool(own) });
     let tools: Vec<Value> = own.chain([handover()]).collect();
     let playbook = |file: &str| format!("playbooks/{name}/{file}");
-    let mut made = Made::from([
+    let mut made = DraftFiles::from([
         (playbook("playbook.yaml"), format!("{head}{}", document::text(&json!({ "tools": tools })))),
         (playbook("prompt.md.j2"), PROMPT.replace("PLAYBOOK_TITLE", &literal(title))),
         (playbook("policy.md"), POLICY.to_owned()),
@@ -46,7 +46,7 @@ pub fn files(imported: &Imported, name: &str, judge: &str) -> Made {
         (format!("scenarios/{name}/{name}_first.yaml"), FIRST_SCENARIO.replace("PLAYBOOK_NAME", name)),
     ]);
     if imported.by_code {
-        let stubs = imported.tools.iter().map(|tool| openai::stub(&tool.name, &tool.parameters));
+        let stubs = imported.tools.iter().map(|tool| stub(&tool.name, &tool.parameters));
         made.insert(playbook("tools.star"), format!("{CODE}\n{}", stubs.collect::<Vec<_>>().join("\n")));
     } else {
         made.extend(imported.tools.iter().map(|tool| (playbook(&template(tool)), capability(tool))));
@@ -116,7 +116,7 @@ fn capability(tool: &Tool) -> String {
     origin.replacen("TOOL_DESCRIPTION", &literal(&tool.description), 1)
 }
 
-fn world_schema(imported: &Imported) -> String {
+fn world_schema(imported: &ImportedInterface) -> String {
     let required = imported.world.iter().filter(|(_, part)| matches!(part, Part::Records { .. })).map(|(name, _)| name);
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -132,7 +132,7 @@ fn world_schema(imported: &Imported) -> String {
     )
 }
 
-fn base_world(imported: &Imported) -> String {
+fn base_world(imported: &ImportedInterface) -> String {
     let mut world = Map::new();
     for (name, part) in &imported.world {
         if let Part::Records { example, .. } = part {

@@ -7,8 +7,8 @@ use rmcp::model::Tool;
 
 pub use tools::{import, import_silently};
 
-/// What a server said of itself.
-pub struct Listed {
+/// The title and the tools that a server listed.
+pub struct ServerListing {
     pub title: String,
     pub tools: Vec<Tool>,
 }

@@ -6,10 +6,10 @@ use anyhow::bail;
 use domain::bad_input::BadInput;
 use domain::untrusted;
 use rmcp::model::Tool;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::imported::Imported;
-use super::mcp::{self, Listed};
+use super::imported_interface::ImportedInterface;
+use super::mcp::{self, ServerListing};
 
 /// Longest list, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
@@ -18,7 +18,7 @@ const MAX_BYTES: u64 = 16 << 20;
 ///
 /// # Errors
 /// [`BadInput`] with what is wrong with the list.
-pub fn read(file: &Path) -> anyhow::Result<Imported> {
+pub fn read(file: &Path) -> anyhow::Result<ImportedInterface> {
     let name = file.display().to_string();
     let wrong = |why: String| BadInput::one(&name, why);
     let about = std::fs::metadata(file).map_err(|e| wrong(format!("cannot be read: {e}")))?;
@@ -34,7 +34,7 @@ pub fn read(file: &Path) -> anyhow::Result<Imported> {
 ///
 /// # Errors
 /// There is nothing to import.
-pub fn import(list: &Value) -> Result<Imported, String> {
+pub fn import(list: &Value) -> Result<ImportedInterface, String> {
     let entries = list.as_array().or_else(|| list.get("tools")?.as_array());
     let entries = entries.ok_or("expected a list of tools, `[{\"type\": \"function\", \"function\": {...}}]`")?;
     let (mut tools, mut skipped) = (Vec::new(), Vec::new());
@@ -47,7 +47,7 @@ pub fn import(list: &Value) -> Result<Imported, String> {
     if let (true, Some((entry, why))) = (tools.is_empty(), skipped.first()) {
         return Err(format!("has no function; {entry}: {why}"));
     }
-    let mut imported = mcp::import_silently(&Listed { title: String::new(), tools })?;
+    let mut imported = mcp::import_silently(&ServerListing { title: String::new(), tools })?;
     imported.skipped.extend(skipped);
     imported.by_code = true;
     // A function reads what it likes.
@@ -71,34 +71,6 @@ fn tool(entry: &Value) -> Result<Tool, String> {
     }
     // By way of text: numbers that were read with all their digits cannot be read again otherwise.
     serde_json::from_str(&tool.to_string()).map_err(|e| format!("`{name}`: {e}"))
-}
-
-/// The source of a function that is still to be written.
-pub fn stub(name: &str, parameters: &Value) -> String {
-    let required: Vec<&str> =
-        parameters["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let names = parameters["properties"].as_object().into_iter().flat_map(Map::keys);
-    let (own, others): (Vec<&String>, Vec<&String>) = names.partition(|name| is_identifier(name));
-    let (needed, optional): (Vec<&String>, Vec<&String>) =
-        own.into_iter().partition(|own| required.contains(&own.as_str()));
-    let mut all = vec!["world".to_owned(), "ctx".to_owned()];
-    all.extend(needed.into_iter().cloned());
-    all.extend(optional.into_iter().map(|name| format!("{name} = None")));
-    if !others.is_empty() {
-        all.push("**rest".to_owned());
-    }
-    format!("def {name}({}):\n    fail(\"{name} is not written yet\")\n", all.join(", "))
-}
-
-/// Whether a parameter of a function can have this name.
-fn is_identifier(name: &str) -> bool {
-    const RESERVED: [&str; 33] = [
-        "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except",
-        "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "load", "nonlocal", "not", "or",
-        "pass", "raise", "return", "try", "while", "with", "yield",
-    ];
-    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    starts && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !RESERVED.contains(&name)
 }
 
 #[cfg(test)]

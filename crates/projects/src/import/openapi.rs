@@ -12,17 +12,17 @@ mod source;
 use std::path::Path;
 
 use anyhow::bail;
-use domain::document::Located;
+use domain::document::LocatedValue;
 use domain::patch::join;
 use domain::problem::Problem;
 use serde_json::{Map, Value};
 
-use super::imported::{Imported, MAX_TOOLS};
+use super::imported_interface::{ImportedInterface, MAX_TOOLS};
 use super::schema::{Document, Fault};
-use crate::names::Taken;
+use crate::names::UsedNames;
 use domain::bad_input::BadInput;
 use domain::text;
-use operation::{Built, Operation};
+use operation::{Operation, UnplacedTool};
 
 /// Methods of HTTP that are tools, as OpenAPI writes them.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
@@ -32,7 +32,7 @@ const OTHER_METHODS: [&str; 3] = ["head", "options", "trace"];
 ///
 /// # Errors
 /// [`BadInput`] with everything that is wrong with the document.
-pub fn read(file: &Path) -> anyhow::Result<Imported> {
+pub fn read(file: &Path) -> anyhow::Result<ImportedInterface> {
     import(&source::read(file)?)
 }
 
@@ -40,14 +40,14 @@ pub fn read(file: &Path) -> anyhow::Result<Imported> {
 ///
 /// # Errors
 /// [`BadInput`] with everything that is wrong with the document.
-pub fn read_text(name: &str, text: &str) -> anyhow::Result<Imported> {
+pub fn read_text(name: &str, text: &str) -> anyhow::Result<ImportedInterface> {
     import(&source::parse(name, text)?)
 }
 
-fn import(located: &Located) -> anyhow::Result<Imported> {
+fn import(located: &LocatedValue) -> anyhow::Result<ImportedInterface> {
     let elsewhere = ": bundle the documents into one first, such as with `npx @redocly/cli bundle`";
     let document = Document { root: &located.value, elsewhere };
-    let mut reading = Reading { document, located, imported: Imported::default(), problems: Vec::new() };
+    let mut reading = Reading { document, located, imported: ImportedInterface::default(), problems: Vec::new() };
     let built = reading.operations()?;
     if !reading.problems.is_empty() {
         reading.problems.sort();
@@ -67,13 +67,13 @@ fn import(located: &Located) -> anyhow::Result<Imported> {
 
 struct Reading<'a> {
     document: Document<'a>,
-    located: &'a Located,
-    imported: Imported,
+    located: &'a LocatedValue,
+    imported: ImportedInterface,
     problems: Vec<Problem>,
 }
 
 impl<'a> Reading<'a> {
-    fn operations(&mut self) -> anyhow::Result<Vec<Built>> {
+    fn operations(&mut self) -> anyhow::Result<Vec<UnplacedTool>> {
         let none = |at: &str, message: &str| BadInput(vec![self.located.problem(at, message)]);
         let paths = match self.document.root.get("paths") {
             Some(Value::Object(paths)) => paths,
@@ -81,7 +81,7 @@ impl<'a> Reading<'a> {
             None => bail!(none("", "has no `paths`, so no operations")),
         };
         let mut built = Vec::new();
-        let mut taken = Taken::default();
+        let mut taken = UsedNames::default();
         taken.take(super::draft::HANDOVER);
         for (path, item) in paths.iter().filter(|(path, _)| !path.starts_with("x-")) {
             let at = join("/paths", path);
@@ -97,7 +97,14 @@ impl<'a> Reading<'a> {
         Ok(built)
     }
 
-    fn path(&mut self, path: &str, item: &'a Map<String, Value>, at: &str, taken: &mut Taken, built: &mut Vec<Built>) {
+    fn path(
+        &mut self,
+        path: &str,
+        item: &'a Map<String, Value>,
+        at: &str,
+        taken: &mut UsedNames,
+        built: &mut Vec<UnplacedTool>,
+    ) {
         for method in METHODS.into_iter().filter(|method| item.contains_key(*method)) {
             let operation = Operation { document: self.document, path, method, item, at: join(at, method) };
             let origin = operation.origin();

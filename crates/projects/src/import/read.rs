@@ -6,8 +6,8 @@ use sandbox::Work;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::draft::{self, Made};
-use super::imported::Imported;
+use super::draft::{self, DraftFiles};
+use super::imported_interface::ImportedInterface;
 use super::{faults, mcp, openai, openapi};
 use crate::sandboxed::Fault;
 
@@ -54,7 +54,7 @@ fn drafted(name: &str, wanted: ImportInterface) -> Result<ImportedDraft, Vec<Fie
     }
 }
 
-fn listing(listed: Value) -> Result<mcp::Listed, Vec<FieldError>> {
+fn listing(listed: Value) -> Result<mcp::ServerListing, Vec<FieldError>> {
     let wrong = |why: String| invalid("/mcp/tools", why);
     let Value::Object(mut listed) = listed else {
         return Err(invalid("/mcp", "expected an object with `tools`, as `tools/list` answers"));
@@ -70,10 +70,10 @@ fn listing(listed: Value) -> Result<mcp::Listed, Vec<FieldError>> {
         serde_json::from_str(&tool.to_string())
             .map_err(|why| invalid(&format!("/mcp/tools/{i}"), format!("is not an MCP tool: {why}")))
     });
-    Ok(mcp::Listed { title: String::new(), tools: tools.collect::<Result<_, _>>()? })
+    Ok(mcp::ServerListing { title: String::new(), tools: tools.collect::<Result<_, _>>()? })
 }
 
-fn imported_draft(imported: Imported, files: Made) -> ImportedDraft {
+fn imported_draft(imported: ImportedInterface, files: DraftFiles) -> ImportedDraft {
     let note = |(about, what): (String, String)| ImportNote { about, what };
     let tools = imported.tools.into_iter();
     ImportedDraft {

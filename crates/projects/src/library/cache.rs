@@ -13,10 +13,10 @@ const ROOM: usize = 8;
 
 /// Shared by all that a process does.
 #[derive(Clone, Default)]
-pub struct Cache(Arc<Mutex<Kept>>);
+pub struct Cache(Arc<Mutex<CacheEntries>>);
 
 /// By the hash of the files; the one that was used last stands last.
-type Kept = Vec<(String, Arc<Library>)>;
+type CacheEntries = Vec<(String, Arc<Library>)>;
 
 impl Cache {
     /// The library of documents that were found sound before.
@@ -35,7 +35,7 @@ impl Cache {
             return Ok(known);
         }
         let library = Arc::new(Library::assemble_proved(files)?);
-        self.keep(hash, Arc::clone(&library));
+        self.insert(hash, Arc::clone(&library));
         Ok(library)
     }
 
@@ -49,7 +49,7 @@ impl Cache {
     }
 
     /// Keeps a library under the hash of its files, in place of the one that was used longest ago.
-    pub fn keep(&self, hash: String, library: Arc<Library>) {
+    pub fn insert(&self, hash: String, library: Arc<Library>) {
         let mut kept = self.0.lock();
         kept.retain(|(known, _)| *known != hash);
         if kept.len() == ROOM {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use domain::document;
-use domain::finding::{Finding, Reported, Rule};
+use domain::finding::{Finding, LocatedFinding, Rule};
 use domain::scenario::Scenario;
-use domain::similarity::{Near, NearDuplicates};
+use domain::similarity::{NearDuplicates, SimilarPair};
 use serde::{Deserialize, Serialize};
 
 use super::Library;
@@ -20,11 +20,11 @@ pub struct Limits {
 /// How many threads search. More would compete with the runs of the same machine.
 const THREADS: usize = 2;
 
-pub fn find(library: &Library, limits: &Limits) -> Vec<Reported> {
+pub fn find(library: &Library, limits: &Limits) -> Vec<LocatedFinding> {
     let mut found = Vec::new();
     for playbook in library.playbooks.keys() {
         let scenarios: Vec<&Arc<Scenario>> = library.scenarios_of(playbook).collect();
-        let mut report = |rule, at, pairs: Vec<Near>| {
+        let mut report = |rule, at, pairs: Vec<SimilarPair>| {
             found.extend(pairs.iter().filter_map(|near| reported(library, rule, at, near, &scenarios)));
         };
         let descriptions = scenarios.iter().map(|scenario| scenario.description.as_str());
@@ -35,7 +35,7 @@ pub fn find(library: &Library, limits: &Limits) -> Vec<Reported> {
     found
 }
 
-fn search<'a>(texts: impl Iterator<Item = &'a str>, threshold: f64) -> Vec<Near> {
+fn search<'a>(texts: impl Iterator<Item = &'a str>, threshold: f64) -> Vec<SimilarPair> {
     let texts = &NearDuplicates::new(texts, threshold);
     std::thread::scope(|scope| {
         let parts: Vec<_> = (0..THREADS).map(|part| scope.spawn(move || texts.part(part, THREADS))).collect();
@@ -45,7 +45,13 @@ fn search<'a>(texts: impl Iterator<Item = &'a str>, threshold: f64) -> Vec<Near>
 }
 
 /// The finding stands in the file of the second scenario, by the order of their ids.
-fn reported(library: &Library, rule: Rule, at: &str, near: &Near, scenarios: &[&Arc<Scenario>]) -> Option<Reported> {
+fn reported(
+    library: &Library,
+    rule: Rule,
+    at: &str,
+    near: &SimilarPair,
+    scenarios: &[&Arc<Scenario>],
+) -> Option<LocatedFinding> {
     let path = library.scenario_path(scenarios[near.second]);
     let located = document::value(path, library.files.get(path)?).ok()?;
     let message =

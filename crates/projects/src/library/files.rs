@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use domain::bad_input::BadInput;
 
 /// Folders of a project that hold documents.
-const ROOTS: [&str; 4] = ["playbooks", "scenarios", "personas", "judges"];
+const ROOTS: [&str; 5] = ["playbooks", "scenarios", "personas", "judges", "workflows"];
 
 /// Path relative to the project, with `/` -> text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,15 +19,27 @@ pub struct Files(BTreeMap<String, String>);
 impl Files {
     /// Reads a project's folders.
     pub fn read(project: &Path) -> anyhow::Result<Self> {
-        if !project.join("playbooks").is_dir() {
-            let message =
-                "is not a project: it has no folder `playbooks`; run from a project or name one with --project";
+        if !Self::is_project(project) {
+            let message = "is not a project: it has no folder `playbooks` and no folder `workflows`; run from a project or \
+                           name one with --project";
             return Err(BadInput::one(project.display().to_string(), message).into());
         }
         let mut files = BTreeMap::new();
         for root in ROOTS {
             walk(project, &project.join(root), &mut files)?;
         }
+        Ok(Self(files))
+    }
+
+    /// Whether a folder holds documents to play.
+    pub fn is_project(folder: &Path) -> bool {
+        ["playbooks", "workflows"].iter().any(|root| folder.join(root).is_dir())
+    }
+
+    /// Reads one folder of a project.
+    pub fn read_folder(project: &Path, folder: &str) -> anyhow::Result<Self> {
+        let mut files = BTreeMap::new();
+        walk(project, &project.join(folder), &mut files)?;
         Ok(Self(files))
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::finding::{Reported, Rule};
+use domain::finding::{LocatedFinding, Rule};
 use domain::scenario::Scenario;
 use engine::Playbook;
 use engine::playbook::Sources;
@@ -10,7 +10,7 @@ use engine::playbook::check::{self, Severity};
 
 use super::Files;
 
-pub fn find(files: &Files, playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> Vec<Reported> {
+pub fn find(files: &Files, playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> Vec<LocatedFinding> {
     let folder = format!("playbooks/{}", playbook.spec.name);
     let found = check::faults(&Sources { folder: &folder, files: &files.within(&folder) }, playbook, scenarios);
     let reported = found.into_iter().map(|(severity, problem)| {
@@ -18,7 +18,7 @@ pub fn find(files: &Files, playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> 
             Severity::Error => Rule::BrokenPlaybook,
             Severity::Warning => Rule::DoubtfulPlaybook,
         };
-        Reported { problem, rule }
+        LocatedFinding { problem, rule }
     });
     reported.collect()
 }

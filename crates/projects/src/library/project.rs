@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::Problem;
-use domain::project::{DocumentId, Misplaced};
+use domain::project::{DocumentId, PathError};
 
 use super::Files;
 
@@ -33,8 +33,8 @@ impl Documents {
         for (path, text) in files {
             size += text.len();
             match DocumentId::of(&path) {
-                Err(Misplaced::Elsewhere) => documents.ignored.push(path),
-                Err(Misplaced::Refused(why)) => problems.push(Problem::new(path, 0, "", why)),
+                Err(PathError::Elsewhere) => documents.ignored.push(path),
+                Err(PathError::Refused(why)) => problems.push(Problem::new(path, 0, "", why)),
                 Ok(id) => {
                     problems.extend(unfit(&path, &text));
                     documents.by_id.entry(id).or_default().insert(path, text);

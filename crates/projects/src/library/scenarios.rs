@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::document;
-use domain::finding::Reported;
+use domain::finding::LocatedFinding;
 use domain::persona::Profile;
 use domain::problem::{Problem, did_you_mean};
 use domain::scenario::Scenario;
@@ -18,7 +18,7 @@ pub struct Scenarios {
     pub by_id: BTreeMap<String, Arc<Scenario>>,
     /// By id.
     pub paths: BTreeMap<String, String>,
-    pub findings: Vec<Reported>,
+    pub findings: Vec<LocatedFinding>,
 }
 
 pub fn read(

@@ -65,15 +65,19 @@ fn who_writes_json_is_held_to_a_schema() {
         ..(*case(AgentStyle::Json, Complexity::Medium)).clone()
     };
     let mut conversation = Conversation::new(Arc::new(in_json));
-    let told = |ask: &ChatRequest| ask.messages[0].content().to_owned();
+    let prompt = |ask: &ChatRequest| ask.messages[0].content().to_owned();
     conversation.act();
     let user = conversation.ask().expect("an ask");
-    assert!(user.schema.is_some() && !told(&user).contains(END) && told(&user).contains("`done`"), "{}", told(&user));
+    assert!(
+        user.schema.is_some() && !prompt(&user).contains(END) && prompt(&user).contains("`done`"),
+        "{}",
+        prompt(&user)
+    );
     conversation.hear(says(r#"{"message": "Order o_17 broke, I want 20.50 back.", "done": false}"#));
     let agent = conversation.ask().expect("an ask");
     assert!(
-        agent.schema.is_some() && agent.tools.is_empty() && told(&agent).contains("- get_order:"),
+        agent.schema.is_some() && agent.tools.is_empty() && prompt(&agent).contains("- get_order:"),
         "{}",
-        told(&agent)
+        prompt(&agent)
     );
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Finding, Place, Severity, Start, samples};
 use crate::playbook::{Playbook, Refusal, Tool};
-use crate::tools::code::{CodeError, Moment};
+use crate::tools::code::{CallContext, CodeError};
 
 /// Worlds that are tried.
 const WORLDS: usize = 4;
@@ -61,7 +61,7 @@ impl Outcomes {
             return;
         }
         let given = tool.complete(arguments.as_object().cloned().unwrap_or_default());
-        let moment = Moment { now: &start.now, id_seed: "check" };
+        let moment = CallContext { now: &start.now, id_seed: "check" };
         let called = format!("{}({arguments}) in {}", tool.spec.name, start.name);
         let severity = if start.fault.is_none() { Severity::Error } else { Severity::Warning };
         let (answer, patch) = match playbook.run_code(tool, &given, &start.world, &moment) {

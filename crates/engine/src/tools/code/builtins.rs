@@ -19,8 +19,9 @@ use starlark::values::tuple::UnpackTuple;
 use starlark::values::{FrozenValue, Heap, Value};
 
 use super::broken;
-use super::operators::{all_reachable, attribute, length_of, number_within_bounds, reachable, weigh};
-use super::surroundings::{Surroundings, charge_entries, charge_length, fits};
+use super::call_environment::{CallEnvironment, charge_entries, charge_length, fits};
+use super::measure::{all_reachable, length_of, number_within_bounds, reachable, weigh};
+use super::operators::attribute;
 use super::text::{Text, repr_of, str_of};
 use crate::limits::{MOST_DIGITS, MOST_ITEMS};
 
@@ -28,7 +29,7 @@ use crate::limits::{MOST_DIGITS, MOST_ITEMS};
 pub fn functions(builder: &mut GlobalsBuilder) {
     /// A new id such as `dsp_5f2a91c3`. The same calls in the same conversation give the same ids.
     fn fresh_id(prefix: &str, eval: &mut Evaluator) -> anyhow::Result<String> {
-        let surroundings = eval.extra.and_then(|extra| extra.downcast_ref::<Surroundings>());
+        let surroundings = eval.extra.and_then(|extra| extra.downcast_ref::<CallEnvironment>());
         let id = surroundings.and_then(|surroundings| surroundings.fresh_id(prefix));
         id.ok_or_else(|| anyhow::anyhow!("fresh_id can only be called in a tool"))
     }
@@ -72,7 +73,7 @@ pub fn functions(builder: &mut GlobalsBuilder) {
     ) -> starlark::Result<NoneType> {
         let line = joined(&values.items, sep, eval.heap()).map_err(broken)?;
         charge_length(eval, line.len())?;
-        if let Some(surroundings) = eval.extra.and_then(|extra| extra.downcast_ref::<Surroundings>()) {
+        if let Some(surroundings) = eval.extra.and_then(|extra| extra.downcast_ref::<CallEnvironment>()) {
             surroundings.print(line);
         }
         Ok(NoneType)
@@ -94,7 +95,7 @@ pub fn functions(builder: &mut GlobalsBuilder) {
             total = total.add(number, heap)?;
             items += 1;
         }
-        super::surroundings::charge(eval, items)?;
+        super::call_environment::charge(eval, items)?;
         number_within_bounds(total)
     }
 

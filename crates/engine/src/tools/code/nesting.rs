@@ -126,7 +126,7 @@ impl Scan {
             }
             Token::Lambda => self.levels.push(Level { operators: 0, lambda: Lambda::Parameters }),
             Token::Identifier(_) | Token::Int(_) | Token::Float(_) | Token::String(_) | Token::FStringText(_) => {}
-            closing if super::source::is_closing(closing) => {
+            closing if super::tokens::is_closing(closing) => {
                 self.end_lambdas();
                 self.pop();
             }
@@ -139,7 +139,7 @@ impl Scan {
                 if let Some(level) = self.levels.last_mut() {
                     level.operators += 1;
                 }
-                if super::source::is_opening(other) {
+                if super::tokens::is_opening(other) {
                     self.levels.push(Level::default());
                 }
             }

@@ -47,17 +47,21 @@ pub struct Collection<'v> {
     #[trace(unsafe_ignore)]
     #[allocative(skip)]
     before: Records,
-    touched: RefCell<Touched<'v>>,
+    touched: RefCell<TouchedValues<'v>>,
     /// The keys, while loops run over them and it must stay as it is, and how many do.
     looped: RefCell<Vec<Value<'v>>>,
     #[trace(unsafe_ignore)]
     #[allocative(skip)]
     loops: Cell<u32>,
+    /// Whether its values can be read as attributes, `record.key`, too.
+    #[trace(unsafe_ignore)]
+    #[allocative(skip)]
+    attributes: bool,
 }
 
 /// What was read or written.
 #[derive(Default, Trace, Allocative)]
-struct Touched<'v> {
+struct TouchedValues<'v> {
     slots: SmallMap<Key, Slot<'v>>,
     #[trace(unsafe_ignore)]
     removed: usize,
@@ -109,6 +113,15 @@ pub fn root<'v>(world: &Node, heap: Heap<'v>) -> Value<'v> {
 
 /// A node as a value of its own.
 pub fn alloc<'v>(node: &Node, heap: Heap<'v>) -> Value<'v> {
+    alloc_with(node, heap, false)
+}
+
+/// A node whose records can be read as `record.key`, too.
+pub fn alloc_with_attributes<'v>(node: &Node, heap: Heap<'v>) -> Value<'v> {
+    alloc_with(node, heap, true)
+}
+
+fn alloc_with<'v>(node: &Node, heap: Heap<'v>, attributes: bool) -> Value<'v> {
     match node {
         Node::Null => Value::new_none(),
         Node::Bool(b) => Value::new_bool(*b),
@@ -118,14 +131,20 @@ pub fn alloc<'v>(node: &Node, heap: Heap<'v>) -> Value<'v> {
             (None, None, f) => heap.alloc(f.unwrap_or(f64::NAN)),
         },
         Node::Text(text) => heap.alloc_str(text).to_value(),
-        Node::List(items) => heap.alloc(AllocList(items.iter().map(|item| alloc(item, heap)))),
+        Node::List(items) => heap.alloc(AllocList(items.iter().map(|item| alloc_with(item, heap, attributes)))),
         Node::Map(map) => heap.alloc_complex_no_freeze(Collection {
             before: map.clone(),
             touched: RefCell::default(),
             looped: RefCell::default(),
             loops: Cell::new(0),
+            attributes,
         }),
     }
+}
+
+/// The field of a record whose fields are attributes.
+pub fn field<'v>(value: Value<'v>, name: &str, heap: Heap<'v>) -> Option<Value<'v>> {
+    value.downcast_ref::<Collection>()?.get_attr(name, heap)
 }
 
 /// What a function changed in the world it was given.
@@ -133,7 +152,7 @@ pub fn alloc<'v>(node: &Node, heap: Heap<'v>) -> Value<'v> {
 /// # Errors
 /// It put something into the world that is no JSON.
 pub fn changes(world: Value<'_>, before: &Node) -> Result<Patch, String> {
-    let mut made = difference::Made::default();
+    let mut made = difference::PatchBuilder::default();
     difference::diff(before, world, "", MAX_DEPTH, &mut made)?;
     Ok(made.patch)
 }
@@ -149,7 +168,7 @@ impl<'v> Collection<'v> {
 
     /// Reads what nobody asked for yet.
     fn place(&self, key: &Arc<str>, node: &Node, heap: Heap<'v>) -> Value<'v> {
-        let value = alloc(node, heap);
+        let value = alloc_with(node, heap, self.attributes);
         self.touched.borrow_mut().slots.insert(Key(key.clone()), Slot::Placed(value));
         value
     }
@@ -157,7 +176,7 @@ impl<'v> Collection<'v> {
     fn write(&self, key: &str, value: Value<'v>) -> starlark::Result<()> {
         self.may_change()?;
         let mut touched = self.touched.borrow_mut();
-        let Touched { slots, added, clock, .. } = &mut *touched;
+        let TouchedValues { slots, added, clock, .. } = &mut *touched;
         if let Some(slot) = slots.get_mut(key) {
             *slot = match slot {
                 Slot::Placed(_) => Slot::Placed(value),
@@ -184,7 +203,7 @@ impl<'v> Collection<'v> {
         self.may_change()?;
         let Some(value) = self.read(key, heap) else { return Ok(None) };
         let mut touched = self.touched.borrow_mut();
-        let Touched { slots, added, removed, .. } = &mut *touched;
+        let TouchedValues { slots, added, removed, .. } = &mut *touched;
         if let Some(slot) = slots.get_mut(key) {
             match slot {
                 Slot::Added(..) => *added -= 1,
@@ -253,7 +272,7 @@ impl<'v> Collection<'v> {
             let value = match entry {
                 Entry::Now(value) => value,
                 Entry::Before(node) => {
-                    let value = alloc(node, heap);
+                    let value = alloc_with(node, heap, self.attributes);
                     unread.push((Key(key.clone()), Slot::Placed(value)));
                     value
                 }
@@ -265,7 +284,7 @@ impl<'v> Collection<'v> {
         entries
     }
 
-    fn changes(&self, at: &str, levels: usize, made: &mut difference::Made) -> Result<(), String> {
+    fn changes(&self, at: &str, levels: usize, made: &mut difference::PatchBuilder) -> Result<(), String> {
         let mut touched: Vec<(Key, Slot<'v>)> =
             self.touched.borrow().slots.iter().map(|(key, slot)| (key.clone(), *slot)).collect();
         // What is gone comes first, as everywhere where patches are made.
@@ -344,6 +363,14 @@ impl<'v> StarlarkValue<'v> for Collection<'v> {
 
     fn at(&self, index: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
         index.unpack_str().and_then(|key| self.read(key, heap)).ok_or_else(|| missing(index))
+    }
+
+    fn get_attr(&self, attribute: &str, heap: Heap<'v>) -> Option<Value<'v>> {
+        self.attributes.then(|| self.read(attribute, heap)).flatten()
+    }
+
+    fn has_attr(&self, attribute: &str, _heap: Heap<'v>) -> bool {
+        self.attributes && self.has(attribute)
     }
 
     fn set_at(&self, index: Value<'v>, new_value: Value<'v>) -> starlark::Result<()> {

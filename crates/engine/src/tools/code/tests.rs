@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 
-use super::{Code, CodeError, Moment};
+use super::{CallContext, Code, CodeError};
 use crate::world::World;
 
-const MOMENT: Moment<'static> = Moment { now: "2026-03-02T09:00:00Z", id_seed: "case 0" };
+const MOMENT: CallContext<'static> = CallContext { now: "2026-03-02T09:00:00Z", id_seed: "case 0" };
 
 fn call(source: &str, arguments: Value) -> Result<(Value, Value), CodeError> {
     call_on(&json!({"items": {"a": {"n": 1}}}), source, arguments)
@@ -431,4 +431,18 @@ fn what_is_sorted_and_looked_up_is_as_in_starlark() {
     assert_snapshot!(text("[min(3, 1), max([3, 1]), min(['bb', 'a'], key = len), max('a', 'bb', 'cc', key = len), sorted(world['items'].values(), key = lambda r: -r['n'])[0]]"), @r#"[1,3,"a","bb",{"n":2}]"#);
     assert_snapshot!(text("min([], key = len)"), @"tools.star:2, in tool: `min` finds nothing in an empty list");
     assert_snapshot!(text("[{(1, 'a'): 2}[(1, 'a')], {1: 2}.get((1,), 3), (1, 2) < (1, 3), [2] >= [1, 9], 1.5 <= 2, 'a' > 'b']"), @"[2,3,true,true,true,false]");
+}
+
+#[test]
+fn methods_follow_each_other() {
+    for (code, expected) in [
+        ("'a!b'.replace('!', '?').split('?')", json!(["a", "b"])),
+        ("' A '.strip().replace('A', 'b').upper()", json!("B")),
+        ("'-'.join(['a', 'b']).replace('-', ' ').split(' ')", json!(["a", "b"])),
+        ("'{}!'.format('a').strip('!').replace('a', 'b').join(['x', 'y'])", json!("xby")),
+        ("{'ab': 1}.get('xb'.replace('x', 'a'))", json!(1)),
+    ] {
+        let (answer, _) = call(&format!("def tool(world, ctx):\n  return {code}"), json!({})).expect("an answer");
+        assert_eq!(answer, expected, "{code}");
+    }
 }

@@ -4,7 +4,7 @@ use domain::patch;
 use serde_json::{Map, Value};
 
 use super::scope::Scope;
-use super::{Sources, Ungrounded, fields, numbers, prose, reading, records};
+use super::{Sources, UngroundedFact, fields, numbers, prose, reading, records};
 use crate::facts;
 
 pub struct Check<'a> {
@@ -22,7 +22,7 @@ impl Check<'_> {
         name: Option<&str>,
         focus: &[usize],
         at: &str,
-    ) -> Option<Ungrounded> {
+    ) -> Option<UngroundedFact> {
         let says = |keyword| schema.and_then(|s: &Value| s.get(keyword));
         // Computed, or written by the author: there is nothing to choose.
         if says("derived").and_then(Value::as_bool) == Some(true) || says("const").is_some() {
@@ -49,7 +49,7 @@ impl Check<'_> {
         name: Option<&str>,
         focus: &[usize],
         at: &str,
-    ) -> Option<Ungrounded> {
+    ) -> Option<UngroundedFact> {
         let index = &self.sources.index;
         let mut named = self.named(map);
         // Parts of a record that go by the same name in another one are not meant; there must be one that is.

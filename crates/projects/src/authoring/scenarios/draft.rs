@@ -2,14 +2,14 @@
 
 use domain::Problem;
 use domain::event::Usage;
-use domain::finding::{Grade, Reported};
+use domain::finding::{Grade, LocatedFinding};
 use domain::message::Message;
 use domain::seed::Seed;
 use engine::author::{self, Sampling, scenario};
 use llm::{Failure, ModelError, Pool};
 use serde_json::{Map, Value};
 
-use super::{Dropped, Order, text};
+use super::{FailedDraft, Order, text};
 use crate::library::Library;
 
 pub struct Drafting<'a> {
@@ -20,14 +20,14 @@ pub struct Drafting<'a> {
     pub seed: Seed,
 }
 
-/// How a draft ended. [`Dropped`] says what is to be said if it is not kept.
+/// How a draft ended. [`FailedDraft`] says what is to be said if it is not kept.
 pub enum Draft {
     /// Read, checked and proved.
-    Sound(Map<String, Value>, Dropped),
+    Sound(Map<String, Value>, FailedDraft),
     /// Every attempt had faults: those of the last one.
-    Unsound(Dropped),
+    Unsound(FailedDraft),
     /// The endpoint did not answer.
-    Unanswered { error: ModelError, dropped: Dropped },
+    Unanswered { error: ModelError, dropped: FailedDraft },
 }
 
 impl Draft {
@@ -41,8 +41,11 @@ impl Draft {
 impl Drafting<'_> {
     pub async fn run(self, model: &Pool) -> (Draft, Usage) {
         let mut usage = Usage::default();
-        let mut dropped =
-            Dropped { what: format!("a scenario of the intent `{}`", self.intent), attempts: 0, reasons: Vec::new() };
+        let mut dropped = FailedDraft {
+            what: format!("a scenario of the intent `{}`", self.intent),
+            attempts: 0,
+            reasons: Vec::new(),
+        };
         let mut messages = self.question.clone();
         while dropped.attempts < self.order.attempts {
             let ask = author::ask(messages, self.sampling(dropped.attempts));
@@ -97,7 +100,7 @@ pub fn examine(library: &Library, text: &str) -> Result<Vec<String>, Vec<String>
     let examined = library.examine_scenario(PATH, text);
     let (_, found) = examined.map_err(|problems| problems.iter().map(said).collect::<Vec<_>>())?;
     let grave = found.iter().filter(|found| found.rule.grade() >= Grade::Error);
-    Ok(grave.map(|Reported { problem, rule }| format!("{} [{rule}]", said(problem))).collect())
+    Ok(grave.map(|LocatedFinding { problem, rule }| format!("{} [{rule}]", said(problem))).collect())
 }
 
 /// A name: nothing is read from there.

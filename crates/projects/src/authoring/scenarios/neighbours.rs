@@ -8,7 +8,7 @@ use domain::similarity;
 use serde_json::{Map, Value};
 
 use super::draft::{self, PATH};
-use super::{Dropped, Kept, Order, text};
+use super::{FailedDraft, Order, ProvedScenario, text};
 use crate::library::Library;
 
 pub struct Neighbours<'a> {
@@ -30,12 +30,16 @@ impl<'a> Neighbours<'a> {
     }
 
     /// Keeps a sound draft under an id of its own, unless it is nearly another scenario.
-    pub fn settle(&mut self, mut fields: Map<String, Value>, dropped: Dropped) -> Result<Kept, Dropped> {
+    pub fn settle(
+        &mut self,
+        mut fields: Map<String, Value>,
+        dropped: FailedDraft,
+    ) -> Result<ProvedScenario, FailedDraft> {
         let given = fields.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
         let id = self.free(&given);
         fields.insert("id".to_owned(), id.clone().into());
         let text = text::of(&fields);
-        let refused = |reasons| Err(Dropped { reasons, ..dropped });
+        let refused = |reasons| Err(FailedDraft { reasons, ..dropped });
         // Ids that the backend makes derive from the scenario's own: under another name it is proved again.
         if id != given {
             match draft::examine(self.library, &text) {
@@ -53,7 +57,7 @@ impl<'a> Neighbours<'a> {
         }
         self.ids.insert(id);
         self.kept.push(Arc::clone(&scenario));
-        Ok(Kept { scenario, text })
+        Ok(ProvedScenario { scenario, text })
     }
 
     fn free(&self, id: &str) -> String {

@@ -3,8 +3,8 @@
 use domain::sub_agent::{Capability, Kind, SubAgent};
 use serde_json::{Map, Value, json};
 
-use super::checked::TODAY;
 use super::shapes::{Field, Shape};
+use super::spec_check::TODAY;
 
 /// A capability and the records that it works on.
 #[derive(Clone, Copy)]

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::bail;
-use domain::api::trials::{TracedValue, Tried, TriedReply, TriedResult, TryCall, TryCalls};
+use domain::api::trials::{TracedValue, TrialCall, TrialCalls, TrialReply, TrialReport, TrialResult};
 use domain::origin::Origin;
 use domain::patch::Patch;
 use domain::project::Kind;
 use domain::transcript::Call;
 use engine::World;
 use engine::playbook::{Sources, compile};
-use engine::tried_call::{Attempt, Reply, Traced, Why};
+use engine::trial_call::{Attempt, RefusalSource, Reply, TracedOrigin};
 use engine::world::PatchError;
 use sandbox::Work;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ const MOST_CALLS: usize = 100;
 ///
 /// # Errors
 /// [`BadInput`] with everything that keeps them from being made.
-pub async fn attempt(place: &Place<'_>, playbook: &str, mut wanted: TryCalls) -> anyhow::Result<Tried> {
+pub async fn attempt(place: &Place<'_>, playbook: &str, mut wanted: TrialCalls) -> anyhow::Result<TrialReport> {
     if wanted.calls.is_empty() || wanted.calls.len() > MOST_CALLS {
         bail!(field("calls", format!("give 1 to {MOST_CALLS} calls")));
     }
@@ -43,20 +43,20 @@ pub async fn attempt(place: &Place<'_>, playbook: &str, mut wanted: TryCalls) ->
 pub struct CallTools {
     files: Files,
     playbook: String,
-    wanted: TryCalls,
+    wanted: TrialCalls,
 }
 
 impl Work for CallTools {
     const NAME: &'static str = "call tools";
-    type Answer = Result<Tried, Fault>;
+    type Answer = Result<TrialReport, Fault>;
 
     fn work(self, _: &dyn Fn(Value)) -> Self::Answer {
         Ok(called(&*library(self.files)?, &self.playbook, self.wanted)?)
     }
 }
 
-fn called(library: &Library, playbook: &str, wanted: TryCalls) -> anyhow::Result<Tried> {
-    let TryCalls { scenario, calls, trace, .. } = wanted;
+fn called(library: &Library, playbook: &str, wanted: TrialCalls) -> anyhow::Result<TrialReport> {
+    let TrialCalls { scenario, calls, trace, .. } = wanted;
     let mut attempt = begun(library, playbook, scenario.as_deref())?;
     let mut tried = made(&mut attempt, &calls)?;
     let found = trace.map(|trace| traced(attempt.initial(), attempt.transcript(), &trace));
@@ -87,7 +87,7 @@ fn unfit(attempt: &Attempt) -> Option<String> {
     Some(format!("The base world alone is not valid ({fault}). Call on the world of a scenario."))
 }
 
-fn made(attempt: &mut Attempt, wanted: &[TryCall]) -> anyhow::Result<Tried> {
+fn made(attempt: &mut Attempt, wanted: &[TrialCall]) -> anyhow::Result<TrialReport> {
     let mut replies = Vec::new();
     for (i, call) in wanted.iter().enumerate() {
         let (before, known) = (attempt.world().clone(), attempt.transcript().calls.len());
@@ -99,21 +99,21 @@ fn made(attempt: &mut Attempt, wanted: &[TryCall]) -> anyhow::Result<Tried> {
         };
         let Some(reply) = reply else { break };
         let earlier = &attempt.transcript().calls[..known];
-        replies.push(Telling { attempt, before: &before, earlier }.told(reply)?);
+        replies.push(CallReport { attempt, before: &before, earlier }.to_reply(reply)?);
     }
-    Ok(Tried { replies, note: None, world: attempt.world().to_json(), traced: None })
+    Ok(TrialReport { replies, note: None, world: attempt.world().to_json(), traced: None })
 }
 
 /// The last call, and what was before it.
-struct Telling<'a> {
+struct CallReport<'a> {
     attempt: &'a Attempt,
     before: &'a World,
     earlier: &'a [Call],
 }
 
-impl Telling<'_> {
-    fn told(&self, reply: Reply) -> Result<TriedReply, PatchError> {
-        let plain = |result, content| TriedReply {
+impl CallReport<'_> {
+    fn to_reply(&self, reply: Reply) -> Result<TrialReply, PatchError> {
+        let plain = |result, content| TrialReply {
             result,
             seq: self.attempt.transcript().next_seq.saturating_sub(1),
             content,
@@ -125,19 +125,19 @@ impl Telling<'_> {
             written: Vec::new(),
         };
         Ok(match reply {
-            Reply::Answered { content, patch } => TriedReply {
+            Reply::Answered { content, patch } => TrialReply {
                 values: self.values(self.attempt.origins_of_content(&content))?,
                 written: self.values(self.attempt.origins_of_patch(&patch))?,
                 before: self.old(&patch),
                 patch,
-                ..plain(TriedResult::Answered, content)
+                ..plain(TrialResult::Answered, content)
             },
-            Reply::Ended => plain(TriedResult::Ended, String::new()),
+            Reply::Ended => plain(TrialResult::Ended, String::new()),
             Reply::Refused { content, why } => {
-                TriedReply { why: Some(reason(&why)), ..plain(TriedResult::Refused, content) }
+                TrialReply { why: Some(reason(&why)), ..plain(TrialResult::Refused, content) }
             }
-            Reply::Broken { content, why } => TriedReply { why: Some(why), ..plain(TriedResult::Broken, content) },
-            Reply::Asks { prompt } => plain(TriedResult::Asks, prompt),
+            Reply::Broken { content, why } => TrialReply { why: Some(why), ..plain(TrialResult::Broken, content) },
+            Reply::Asks { prompt } => plain(TrialResult::Asks, prompt),
         })
     }
 
@@ -148,27 +148,27 @@ impl Telling<'_> {
     }
 
     /// Values with their origins, and of those in the world which call wrote them.
-    fn values(&self, traced: Vec<Traced>) -> Result<Vec<TracedValue>, PatchError> {
+    fn values(&self, traced: Vec<TracedOrigin>) -> Result<Vec<TracedValue>, PatchError> {
         let changes: Vec<&Call> = self.earlier.iter().filter(|call| !call.patch.is_empty()).collect();
         let history = history(self.attempt.initial(), &changes)?;
-        let told = |Traced { pointer, value, origin }| {
+        let to_api = |TracedOrigin { pointer, value, origin }| {
             let wrote = match &origin {
                 Origin::World { pointer, .. } => history.writer(pointer)?,
                 _ => None,
             };
             Ok(TracedValue { pointer, value, origin, written_by: wrote.map(writer) })
         };
-        traced.into_iter().map(told).collect()
+        traced.into_iter().map(to_api).collect()
     }
 }
 
 /// Who refused a call, in words.
-pub fn reason(why: &Why) -> String {
+pub fn reason(why: &RefusalSource) -> String {
     match why {
-        Why::UnknownTool => "the playbook has no such tool".to_owned(),
-        Why::Arguments => "the arguments do not fit the tool's `parameters`".to_owned(),
-        Why::Fail => "the tool's function called fail()".to_owned(),
-        Why::Schema => "the world would no longer fit its schema".to_owned(),
-        Why::Invariants(names) => format!("the world would break the invariant {}", names.join(", ")),
+        RefusalSource::UnknownTool => "the playbook has no such tool".to_owned(),
+        RefusalSource::Arguments => "the arguments do not fit the tool's `parameters`".to_owned(),
+        RefusalSource::Fail => "the tool's function called fail()".to_owned(),
+        RefusalSource::Schema => "the world would no longer fit its schema".to_owned(),
+        RefusalSource::Invariants(names) => format!("the world would break the invariant {}", names.join(", ")),
     }
 }

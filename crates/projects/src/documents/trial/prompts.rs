@@ -11,7 +11,7 @@ use domain::role::Role;
 use domain::scenario::Scenario;
 use domain::transcript::Transcript;
 use engine::playbook::Playbook;
-use engine::rehearsal::{self, Way};
+use engine::rehearsal::{self, RehearsalOptions};
 use engine::templates;
 use sandbox::Work;
 use serde::{Deserialize, Serialize};
@@ -45,16 +45,21 @@ impl Work for RenderTemplates {
 
     fn work(self, _: &dyn Fn(Value)) -> Self::Answer {
         let RenderPrompts { scenario, complexity, agent_style, variant, .. } = self.wanted;
-        let way = Way { complexity, agent_style, variant };
+        let way = RehearsalOptions { complexity, agent_style, variant };
         Ok(rendered(&*library(self.files)?, &self.playbook, scenario.as_deref(), way)?)
     }
 }
 
-fn rendered(library: &Library, playbook: &str, scenario: Option<&str>, way: Way) -> anyhow::Result<Prompts> {
+fn rendered(
+    library: &Library,
+    playbook: &str,
+    scenario: Option<&str>,
+    way: RehearsalOptions,
+) -> anyhow::Result<Prompts> {
     let playbook = library.playbook(playbook).map_err(|why| BadInput::one("playbook", why))?;
     let scenario = chosen(library, playbook, scenario)?;
     let rehearsal = played(library, scenario, way)?;
-    let mut prompts: Vec<RolePrompt> = rehearsal.prompts.into_iter().map(told).collect();
+    let mut prompts: Vec<RolePrompt> = rehearsal.prompts.into_iter().map(role_prompt).collect();
     for name in playbook.sub_agents() {
         if !prompts.iter().any(|prompt| prompt.sub_agent.as_deref() == Some(name)) {
             prompts.extend(instructed(playbook, name, &playbook.now_in(scenario)));
@@ -84,7 +89,7 @@ fn chosen<'a>(library: &'a Library, playbook: &Playbook, id: Option<&str>) -> an
     Ok(scenario)
 }
 
-pub fn told(prompt: rehearsal::Prompt) -> RolePrompt {
+pub fn role_prompt(prompt: rehearsal::Prompt) -> RolePrompt {
     let rehearsal::Prompt { who, tool, messages, tools } = prompt;
     RolePrompt { role: who.role, sub_agent: who.sub_agent, tool, messages, tools }
 }

@@ -3,16 +3,16 @@
 use rmcp::model::Tool as Offered;
 use serde_json::{Value, json};
 
-use super::{Listed, guess};
+use super::{ServerListing, guess};
 use crate::import::draft;
-use crate::import::imported::{Imported, Part, Tool, record_of, schema_fault};
+use crate::import::imported_interface::{ImportedInterface, Part, Tool, record_of, schema_fault};
 use crate::import::schema::{Document, Fault};
-use crate::names::{self, Taken};
+use crate::names::{self, UsedNames};
 use domain::text;
 
 /// # Errors
 /// There is nothing to import.
-pub fn import(listed: &Listed) -> Result<Imported, String> {
+pub fn import(listed: &ServerListing) -> Result<ImportedInterface, String> {
     let mut imported = import_silently(listed)?;
     let untold = imported.tools.iter().filter(|tool| tool.returns == json!({})).count();
     if untold > 0 {
@@ -26,12 +26,12 @@ pub fn import(listed: &Listed) -> Result<Imported, String> {
 ///
 /// # Errors
 /// There is nothing to import.
-pub fn import_silently(listed: &Listed) -> Result<Imported, String> {
+pub fn import_silently(listed: &ServerListing) -> Result<ImportedInterface, String> {
     if listed.tools.is_empty() {
         return Err("has no tools".to_owned());
     }
-    let mut imported = Imported { title: text::line(&listed.title), ..Imported::default() };
-    let mut taken = Taken::default();
+    let mut imported = ImportedInterface { title: text::line(&listed.title), ..ImportedInterface::default() };
+    let mut taken = UsedNames::default();
     taken.take(draft::HANDOVER);
     for offered in &listed.tools {
         match tool(offered, &mut taken) {
@@ -48,7 +48,7 @@ pub fn import_silently(listed: &Listed) -> Result<Imported, String> {
     }
 }
 
-fn tool(offered: &Offered, taken: &mut Taken) -> Result<Tool, String> {
+fn tool(offered: &Offered, taken: &mut UsedNames) -> Result<Tool, String> {
     let parameters = schema(&Value::Object(offered.input_schema.as_ref().clone()), "inputSchema")?;
     if parameters["type"] != "object" {
         return Err("its inputSchema is not of `type: object`".to_owned());
@@ -87,7 +87,7 @@ fn schema(schema: &Value, field: &str) -> Result<Value, String> {
     }
 }
 
-fn add(tool: Tool, offered: &Offered, imported: &mut Imported) {
+fn add(tool: Tool, offered: &Offered, imported: &mut ImportedInterface) {
     if tool.name != offered.name {
         imported.changed.push((tool.name.clone(), format!("was called `{}`", tool.origin)));
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::body::Body;
-use crate::import::imported::is;
+use crate::import::imported_interface::is;
 use crate::names;
 use domain::text;
 

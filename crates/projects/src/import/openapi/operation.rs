@@ -6,9 +6,9 @@ use domain::patch::join;
 
 use super::arguments::Arguments;
 use super::body;
-use crate::import::imported::{Tool, schema_fault};
+use crate::import::imported_interface::{Tool, schema_fault};
 use crate::import::schema::{Document, Fault};
-use crate::names::{self, Taken};
+use crate::names::{self, UsedNames};
 use domain::text;
 
 pub struct Operation<'a> {
@@ -20,8 +20,8 @@ pub struct Operation<'a> {
     pub at: String,
 }
 
-/// A tool that does not know yet where in the world it works.
-pub struct Built {
+/// A tool whose place in the world is not decided yet.
+pub struct UnplacedTool {
     pub tool: Tool,
     pub method: String,
     pub path: String,
@@ -38,7 +38,7 @@ impl Operation<'_> {
     }
 
     /// The tool, and what is there in another form than it was.
-    pub fn build(&self, taken: &mut Taken) -> Result<(Built, Vec<String>), Fault> {
+    pub fn build(&self, taken: &mut UsedNames) -> Result<(UnplacedTool, Vec<String>), Fault> {
         let operation = &self.item[self.method];
         if !operation.is_object() {
             return Err(Fault::At(self.at.clone(), "expected an operation".to_owned()));
@@ -66,10 +66,10 @@ impl Operation<'_> {
             writes: Vec::new(),
         };
         let (method, path) = (self.method.to_owned(), self.path.to_owned());
-        Ok((Built { tool, method, path, in_path, examples: answer.examples }, changed))
+        Ok((UnplacedTool { tool, method, path, in_path, examples: answer.examples }, changed))
     }
 
-    fn name(&self, operation: &Value, taken: &mut Taken, changed: &mut Vec<String>) -> String {
+    fn name(&self, operation: &Value, taken: &mut UsedNames, changed: &mut Vec<String>) -> String {
         let own = operation.get("operationId").and_then(Value::as_str).filter(|id| !names::valid(id).is_empty());
         let wanted = own.map_or_else(|| format!("{}_{}", self.method, self.path), str::to_owned);
         let name = taken.take(&names::valid(&wanted));

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::operation::{Built, in_braces, without_format};
-use crate::import::imported::{Imported, Part, fits, is, lists, record_of};
+use super::operation::{UnplacedTool, in_braces, without_format};
+use crate::import::imported_interface::{ImportedInterface, Part, fits, is, lists, record_of};
 use crate::names;
 
 /// What a POST at the end of a path does when it only looks something up.
@@ -32,7 +32,7 @@ struct Paths {
 }
 
 /// Gives each tool its places, and the world what they name.
-pub fn lay_out(built: Vec<Built>, imported: &mut Imported) {
+pub fn lay_out(built: Vec<UnplacedTool>, imported: &mut ImportedInterface) {
     let paths = Paths::new(&built);
     for rank in ["record", "collection", "other"] {
         for built in &built {
@@ -43,7 +43,7 @@ pub fn lay_out(built: Vec<Built>, imported: &mut Imported) {
     imported.declare_places();
 }
 
-fn with_places(mut built: Built, paths: &Paths) -> Built {
+fn with_places(mut built: UnplacedTool, paths: &Paths) -> UnplacedTool {
     let place = paths.place(&built.path);
     let here = pointer(&place, &built.in_path);
     let looks = built.method == "get" || last(&built.path).is_some_and(|last| LOOK_UPS.contains(&last.as_str()));
@@ -73,7 +73,7 @@ fn pointer(place: &Place, in_path: &[(String, String)]) -> String {
 }
 
 impl Paths {
-    fn new(built: &[Built]) -> Self {
+    fn new(built: &[UnplacedTool]) -> Self {
         let pairs = built.iter().flat_map(|built| pairs(&built.path));
         let gets = || built.iter().filter(|built| built.method == "get");
         Self {
@@ -130,7 +130,7 @@ fn pairs(path: &str) -> Vec<(String, String)> {
 }
 
 /// The world's part that an operation works on, as its answers show it. The answers about one record show it best.
-fn describe(built: &Built, place: &Place, rank: &str, imported: &mut Imported) {
+fn describe(built: &UnplacedTool, place: &Place, rank: &str, imported: &mut ImportedInterface) {
     let (name, own) = match place {
         Place::Record(name, _) if built.method == "get" && built.path.ends_with('}') => (name, "record"),
         Place::Collection(name) if built.method == "get" => (name, "collection"),
@@ -177,7 +177,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::import::imported::Tool;
+    use crate::import::imported_interface::Tool;
 
     /// What each operation reads and writes: `GET /orders lists` answers with a list.
     fn guessed(operations: &[&str]) -> Vec<String> {
@@ -195,9 +195,9 @@ mod tests {
                 writes: Vec::new(),
             };
             let named = segments(path).into_iter().filter_map(in_braces).map(|name| (name.to_owned(), name.to_owned()));
-            Built { tool, method, path: path.to_owned(), in_path: named.collect(), examples: Vec::new() }
+            UnplacedTool { tool, method, path: path.to_owned(), in_path: named.collect(), examples: Vec::new() }
         });
-        let mut imported = Imported::default();
+        let mut imported = ImportedInterface::default();
         lay_out(built.collect(), &mut imported);
         imported.tools.iter().map(|tool| format!("{} | {}", tool.reads.join(" "), tool.writes.join(" "))).collect()
     }

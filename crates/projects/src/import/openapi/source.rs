@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::bail;
-use domain::document::{self, Located};
+use domain::document::{self, LocatedValue};
 use serde_json::Value;
 
 use domain::bad_input::BadInput;
@@ -14,14 +14,14 @@ use domain::text;
 /// Longest document, in bytes: reading takes a hundred times the memory. The largest in use have 12 MB.
 const MAX_BYTES: usize = 16 << 20;
 
-pub fn read(file: &Path) -> anyhow::Result<Located> {
+pub fn read(file: &Path) -> anyhow::Result<LocatedValue> {
     let name = file.display().to_string();
     let content = content(file).map_err(|why| BadInput::one(&name, why))?;
     parse(&name, &content)
 }
 
 /// A document that was read already; `name` stands in what is wrong with it.
-pub fn parse(name: &str, content: &str) -> anyhow::Result<Located> {
+pub fn parse(name: &str, content: &str) -> anyhow::Result<LocatedValue> {
     let json = content.trim_start().starts_with('{').then(|| without_surrogates(content));
     let located = document::value(name, json.as_deref().unwrap_or(content)).map_err(BadInput)?;
     if let Err((at, message)) = version(&located.value) {

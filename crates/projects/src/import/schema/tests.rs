@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::{Document, Fault};
-use crate::import::imported::schema_fault;
+use crate::import::imported_interface::schema_fault;
 
 fn within(root: &Value) -> Document<'_> {
     Document { root, elsewhere: "" }

@@ -13,12 +13,12 @@ use crate::world::{self, Node};
 
 /// The patch so far. What is put into the world is counted for all of it: one text may stand at a thousand places.
 #[derive(Default)]
-pub struct Made {
+pub struct PatchBuilder {
     pub patch: Patch,
     writer: Writer,
 }
 
-impl Made {
+impl PatchBuilder {
     pub fn node(&self, value: Value<'_>, levels: usize) -> Result<Node, String> {
         self.writer.node_of(value, levels)
     }
@@ -28,7 +28,7 @@ impl Made {
 ///
 /// # Errors
 /// What is no JSON.
-pub fn diff(before: &Node, value: Value<'_>, at: &str, levels: usize, made: &mut Made) -> Result<(), String> {
+pub fn diff(before: &Node, value: Value<'_>, at: &str, levels: usize, made: &mut PatchBuilder) -> Result<(), String> {
     if same_leaf(before, value) {
         return Ok(());
     }
@@ -74,7 +74,7 @@ pub fn diff_at(
     at: &str,
     key: &str,
     levels: usize,
-    made: &mut Made,
+    made: &mut PatchBuilder,
 ) -> Result<(), String> {
     if is_untouched(before, value) { Ok(()) } else { diff(before, value, &join(at, key), levels, made) }
 }
@@ -85,7 +85,7 @@ fn item(
     at: &str,
     key: &str,
     levels: usize,
-    made: &mut Made,
+    made: &mut PatchBuilder,
 ) -> Result<(), String> {
     if let Some(before) = before {
         return diff_at(before, value, at, key, levels, made);

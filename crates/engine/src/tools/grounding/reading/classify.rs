@@ -7,9 +7,9 @@ use crate::tools::grounding::dates;
 use crate::tools::grounding::numbers::{self, Number};
 
 /// Takes what a piece of a text states, one after the other: the fact, and how it was written.
-pub type Out<'o, 'a> = &'o mut dyn FnMut(Fact<'a>, Cow<'a, str>);
+pub type FactSink<'o, 'a> = &'o mut dyn FnMut(Fact<'a>, Cow<'a, str>);
 
-pub fn classify<'a>(text: &'a str, out: Out<'_, 'a>) {
+pub fn classify<'a>(text: &'a str, out: FactSink<'_, 'a>) {
     // Most of a text.
     if text.bytes().all(|b| b.is_ascii_lowercase()) {
         return out(Fact::Word(text.into()), text.into());
@@ -47,7 +47,7 @@ pub fn classify<'a>(text: &'a str, out: Out<'_, 'a>) {
 }
 
 /// Digits and letters in one: `5th`, `10am`, `20gb`, a range, or else an id.
-fn with_letters<'a>(text: &'a str, out: Out<'_, 'a>) {
+fn with_letters<'a>(text: &'a str, out: FactSink<'_, 'a>) {
     let split = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
     let (head, tail) = text.split_at(split);
     let amount = numbers::amount(head.trim_end_matches('-'));
@@ -84,7 +84,7 @@ fn with_letters<'a>(text: &'a str, out: Out<'_, 'a>) {
     out(Fact::Code(text.into()), text.into());
 }
 
-fn words<'a>(text: &'a str, out: Out<'_, 'a>) {
+fn words<'a>(text: &'a str, out: FactSink<'_, 'a>) {
     if text.contains('_') {
         return out(Fact::Code(text.into()), text.into());
     }
@@ -102,7 +102,7 @@ fn plain_words(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn parts<'a>(text: &'a str, out: Out<'_, 'a>) {
+fn parts<'a>(text: &'a str, out: FactSink<'_, 'a>) {
     if text.contains('.') {
         let plain = text.replace('.', "");
         return if ["am", "pm", "eg", "ie"].contains(&plain.as_str()) {

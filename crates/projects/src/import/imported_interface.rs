@@ -1,4 +1,4 @@
-//! What an interface offers, whatever it was described in.
+//! The tools of an imported interface, in whichever format it was described.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use domain::text;
 pub const MAX_TOOLS: usize = 500;
 
 #[derive(Default)]
-pub struct Imported {
+pub struct ImportedInterface {
     pub title: String,
     pub tools: Vec<Tool>,
     /// What the world holds, by name.
@@ -24,7 +24,7 @@ pub struct Imported {
     pub by_code: bool,
 }
 
-impl Imported {
+impl ImportedInterface {
     /// Everything that a tool reads or writes is a part of the world, even if no answer shows it.
     pub fn declare_places(&mut self) {
         for place in self.tools.iter().flat_map(|tool| tool.reads.iter().chain(&tool.writes)) {

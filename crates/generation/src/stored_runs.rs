@@ -17,7 +17,7 @@ use crate::plan::RunConfig;
 /// # Errors
 /// There is no such run, or this version of the program cannot read it.
 pub async fn load(pool: &PgPool, id: Uuid) -> anyhow::Result<(Run, RunConfig, Library)> {
-    let (run, config) = stored(pool, id).await?;
+    let (run, config) = run(pool, id).await?;
     let library = library(pool, &run).await?;
     Ok((run, config, library))
 }
@@ -31,7 +31,7 @@ pub async fn load_sharing(
     id: Uuid,
     known: &mut BTreeMap<String, Arc<Library>>,
 ) -> anyhow::Result<(Run, RunConfig, Arc<Library>)> {
-    let (run, config) = stored(pool, id).await?;
+    let (run, config) = self::run(pool, id).await?;
     if let Some(library) = known.get(&run.library) {
         return Ok((run, config, Arc::clone(library)));
     }
@@ -40,7 +40,11 @@ pub async fn load_sharing(
     Ok((run, config, library))
 }
 
-async fn stored(pool: &PgPool, id: Uuid) -> anyhow::Result<(Run, RunConfig)> {
+/// A stored run, without its documents.
+///
+/// # Errors
+/// As [`load`].
+pub async fn run(pool: &PgPool, id: Uuid) -> anyhow::Result<(Run, RunConfig)> {
     let run = runs::get(&mut *pool.acquire().await?, id).await?.with_context(|| format!("there is no run {id}"))?;
     let config = spec(&run)?;
     Ok((run, config))

@@ -18,16 +18,16 @@ const PARTS_OF_A_MOMENT: [usize; 2] = [10, 16];
 
 /// A value and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Traced {
+pub struct TracedOrigin {
     /// A JSON pointer: into the reply, or into the world for what was written.
     pub pointer: String,
     pub value: Value,
     pub origin: Origin,
 }
 
-/// A call, as it was made.
+/// A call that was made, with the world before it.
 #[derive(Debug)]
-pub(super) struct Made {
+pub(super) struct RecordedCall {
     pub tool: String,
     pub arguments: Map<String, Value>,
     pub before: World,
@@ -36,17 +36,17 @@ pub(super) struct Made {
 
 impl Attempt {
     /// Of each value in the content that the last call was answered with; a text that is no JSON is one value.
-    pub fn origins_of_content(&self, content: &str) -> Vec<Traced> {
+    pub fn origins_of_content(&self, content: &str) -> Vec<TracedOrigin> {
         let content = serde_json::from_str(content).unwrap_or_else(|_| Value::String(content.to_owned()));
         self.origins([("", &content)].into_iter())
     }
 
     /// Of each value that the last call wrote.
-    pub fn origins_of_patch(&self, patch: &[PatchOp]) -> Vec<Traced> {
+    pub fn origins_of_patch(&self, patch: &[PatchOp]) -> Vec<TracedOrigin> {
         self.origins(patch.iter().filter_map(|op| Some((op.path(), op.value()?))))
     }
 
-    fn origins<'a>(&self, values: impl Iterator<Item = (&'a str, &'a Value)>) -> Vec<Traced> {
+    fn origins<'a>(&self, values: impl Iterator<Item = (&'a str, &'a Value)>) -> Vec<TracedOrigin> {
         let Some((made, tracing)) = self.made.as_ref().and_then(|made| Some((made, self.tracing(made)?))) else {
             return Vec::new();
         };
@@ -54,13 +54,13 @@ impl Attempt {
         for (at, value) in values {
             each(value, at, &mut |pointer, value| {
                 let origin = tracing.origin(made, pointer, value);
-                found.push(Traced { pointer: pointer.to_owned(), value: value.clone(), origin });
+                found.push(TracedOrigin { pointer: pointer.to_owned(), value: value.clone(), origin });
             });
         }
         found
     }
 
-    fn tracing(&self, made: &Made) -> Option<Tracing> {
+    fn tracing(&self, made: &RecordedCall) -> Option<Tracing> {
         let tool = self.playbook().tool(&made.tool)?;
         let view = match tool.simulate() {
             // A function has the whole world before it.
@@ -90,7 +90,7 @@ struct Tracing {
 }
 
 impl Tracing {
-    fn origin(&self, made: &Made, pointer: &str, value: &Value) -> Origin {
+    fn origin(&self, made: &RecordedCall, pointer: &str, value: &Value) -> Origin {
         if self.otherwise == Origin::Playbook {
             return Origin::Playbook;
         }

@@ -2,13 +2,14 @@
 
 use chrono::{DateTime, Utc};
 use domain::Problem;
-use domain::api::documents::Found;
+use domain::api::documents::DocumentFinding;
 use domain::project::DocumentId;
+use domain::storage::NoRoom;
 
 use store::StoreError;
 
 #[derive(Debug, thiserror::Error)]
-pub enum Refused {
+pub enum ChangeRefusal {
     #[error("there is no {0}")]
     Missing(DocumentId),
     /// Somebody else was faster.
@@ -16,12 +17,15 @@ pub enum Refused {
     Conflict { id: DocumentId, version: i32, author: String, at: Option<DateTime<Utc>> },
     /// What is found keeps it from being promoted.
     #[error("{} findings keep it from being used", .0.len())]
-    Unsound(Vec<Found>),
+    Unsound(Vec<DocumentFinding>),
     /// It cannot be kept at all.
     #[error("it cannot be kept")]
     Bad(Vec<Problem>),
     #[error("others change the documents of this project all the time; try again")]
     Busy,
+    /// The project may not store so much.
+    #[error(transparent)]
+    NoRoom(#[from] NoRoom),
     #[error(transparent)]
     Store(#[from] StoreError),
     /// It could not be checked.
@@ -29,7 +33,7 @@ pub enum Refused {
     Unchecked(#[from] sandbox::Failure),
 }
 
-impl From<sqlx::Error> for Refused {
+impl From<sqlx::Error> for ChangeRefusal {
     fn from(error: sqlx::Error) -> Self {
         Self::Store(error.into())
     }

@@ -22,17 +22,17 @@ use crate::conversation_state::Phase;
 use crate::judge::Judge;
 use crate::playbook::{Playbook, Refusal};
 use crate::scripted;
-use crate::tools::code::{CodeError, Moment};
+use crate::tools::code::{CallContext, CodeError};
 use crate::world::World;
 use domain::chat::ChatReply;
-use origins::Made;
-pub use origins::Traced;
+use origins::RecordedCall;
+pub use origins::TracedOrigin;
 
 /// A world and the calls that were made on it so far.
 pub struct Attempt {
     conversation: Conversation,
     /// The last call.
-    made: Option<Made>,
+    made: Option<RecordedCall>,
 }
 
 /// What became of a call.
@@ -43,7 +43,7 @@ pub enum Reply {
     /// A terminal tool: the conversation is over.
     Ended,
     /// The agent reads an error.
-    Refused { content: String, why: Why },
+    Refused { content: String, why: RefusalSource },
     /// The playbook is at fault: the agent reads an error that claims nothing.
     Broken { content: String, why: String },
     /// A model answers this tool, and reads this.
@@ -52,7 +52,7 @@ pub enum Reply {
 
 /// Who refused a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Why {
+pub enum RefusalSource {
     UnknownTool,
     /// The schema of the tool's parameters.
     Arguments,
@@ -111,7 +111,7 @@ impl Attempt {
         let id_seed = self.conversation.id_seed();
         let call = ToolCall::new(String::new(), tool.to_owned(), Value::Object(arguments.clone()).to_string());
         self.hear(ChatReply { tool_calls: vec![call], ..ChatReply::default() });
-        self.made = Some(Made {
+        self.made = Some(RecordedCall {
             tool: tool.to_owned(),
             arguments: self.completed(tool, arguments),
             before: before.clone(),
@@ -124,7 +124,7 @@ impl Attempt {
             return Some(Reply::Asks { prompt: texts.join("\n\n") });
         };
         Some(match answered {
-            Reply::Refused { content, why: Why::Fail } => {
+            Reply::Refused { content, why: RefusalSource::Fail } => {
                 let why = self.who_refused(tool, arguments, &before, &id_seed);
                 Reply::Refused { content, why }
             }
@@ -142,7 +142,7 @@ impl Attempt {
             if conversation.state().phase == Phase::Agent {
                 return None;
             }
-            match conversation.asked().map(|who| scripted::reply(who.role, conversation))? {
+            match conversation.asked_party().map(|who| scripted::reply(who.role, conversation))? {
                 Ok(reply) => Some(Resolution::Reply(reply)),
                 Err(reason) => {
                     unrendered = Some(reason);
@@ -174,12 +174,12 @@ impl Attempt {
 
     /// What the last call printed for its author. Calls are functions of what they are given, so it is made again.
     pub fn printed(&self) -> Vec<String> {
-        let Some(Made { tool, arguments, before, id_seed }) = &self.made else { return Vec::new() };
+        let Some(RecordedCall { tool, arguments, before, id_seed }) = &self.made else { return Vec::new() };
         let Some(tool) = self.playbook().tool(tool).filter(|tool| tool.simulate() == Simulate::Code) else {
             return Vec::new();
         };
         let now = self.conversation.case().now();
-        self.playbook().printed(tool, arguments, before, &Moment { now: &now, id_seed })
+        self.playbook().printed(tool, arguments, before, &CallContext { now: &now, id_seed })
     }
 
     /// # Errors
@@ -189,21 +189,21 @@ impl Attempt {
     }
 
     /// A refusal of the function and one of the world read alike; running the function again tells them apart.
-    fn who_refused(&self, tool: &str, arguments: &Map<String, Value>, before: &World, id_seed: &str) -> Why {
+    fn who_refused(&self, tool: &str, arguments: &Map<String, Value>, before: &World, id_seed: &str) -> RefusalSource {
         let playbook = self.playbook();
-        let Some(tool) = playbook.tool(tool) else { return Why::UnknownTool };
+        let Some(tool) = playbook.tool(tool) else { return RefusalSource::UnknownTool };
         let arguments = &tool.complete(arguments.clone());
         let now = self.conversation.case().now();
-        let moment = Moment { now: &now, id_seed };
+        let moment = CallContext { now: &now, id_seed };
         let patch = match playbook.run_code(tool, arguments, before, &moment) {
             Ok((_, patch)) => patch,
-            Err(CodeError::Refused(_) | CodeError::Broken(_)) => return Why::Fail,
+            Err(CodeError::Refused(_) | CodeError::Broken(_)) => return RefusalSource::Fail,
         };
         let refusal = playbook.commit(tool, arguments, before, &patch, &now).err().map(|refusal| refusal.to_string());
         let said = refusal.unwrap_or_default();
         let invariants = playbook.spec.world.invariants.iter().filter(|rule| said.contains(&rule.message));
         let names: Vec<String> = invariants.map(|rule| rule.name.clone()).collect();
-        if names.is_empty() { Why::Schema } else { Why::Invariants(names) }
+        if names.is_empty() { RefusalSource::Schema } else { RefusalSource::Invariants(names) }
     }
 }
 
@@ -213,9 +213,9 @@ fn reply(event: &EventKind) -> Option<Reply> {
     Some(match answer {
         Answer::Succeeded => Reply::Answered { content, patch },
         Answer::Terminal => Reply::Ended,
-        Answer::UnknownTool => Reply::Refused { content, why: Why::UnknownTool },
-        Answer::InvalidArguments => Reply::Refused { content, why: Why::Arguments },
-        Answer::Failed => Reply::Refused { content, why: Why::Fail },
+        Answer::UnknownTool => Reply::Refused { content, why: RefusalSource::UnknownTool },
+        Answer::InvalidArguments => Reply::Refused { content, why: RefusalSource::Arguments },
+        Answer::Failed => Reply::Refused { content, why: RefusalSource::Fail },
         Answer::Fallback => Reply::Broken { content, why: note.clone().unwrap_or_default() },
     })
 }

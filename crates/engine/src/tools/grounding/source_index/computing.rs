@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use chrono::{Datelike, Months, NaiveDate, TimeDelta, Weekday};
 
-use super::{Heard, readings};
+use super::{SourceIndex, readings};
 use crate::tools::grounding::dates::Date;
 use crate::tools::grounding::numbers::Number;
 
@@ -20,7 +20,7 @@ const LONGEST: i64 = 400;
 const MOST_DATES: usize = 1_000;
 const MOST_PERIODS: usize = 100;
 
-impl Heard {
+impl SourceIndex {
     /// Whether an amount follows from what was heard, or from those before it in the same text.
     pub(super) fn computes_number(&self, number: &Number, before: &[i64]) -> bool {
         readings(number).any(|said| self.computes_amount(said, before))

@@ -1,4 +1,4 @@
-//! The whole conversation for whoever judges it: reasoning, calls, what sub-agents and the user did.
+//! The whole conversation as a judge sees it: reasoning, calls, and what sub-agents and the user did.
 //!
 //! It is a JSON list with one entry a line. A text in it cannot end its line, so nothing that was said or answered can pass
 //! for a tool's answer, for another speaker, or for words of the prompt around it.

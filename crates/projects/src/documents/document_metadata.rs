@@ -1,6 +1,6 @@
-//! What a list shows of a document. Drafts may be broken, so only what can be read is told.
+//! What a list shows of a document. Drafts may be broken, so only what can be read is returned.
 
-use domain::api::documents::About;
+use domain::api::documents::DocumentMetadata;
 use domain::document;
 use domain::project::{DocumentId, Kind};
 use serde_json::Value;
@@ -12,18 +12,21 @@ const LONGEST: usize = 500;
 /// Most tags and profiles in a list.
 const MOST: usize = 50;
 
-pub fn about(id: &DocumentId, files: &Texts) -> About {
+pub fn document_metadata(id: &DocumentId, files: &Texts) -> DocumentMetadata {
     let main = match id.kind {
-        Kind::Playbook | Kind::Judge => files.get_key_value(&id.path(None)),
+        Kind::Playbook | Kind::Judge | Kind::Workflow => files.get_key_value(&id.path(None)),
         Kind::Scenario | Kind::Persona => files.iter().next(),
     };
-    let Some(Ok(located)) = main.map(|(path, text)| document::value(path, text)) else { return About::default() };
+    let Some(Ok(located)) = main.map(|(path, text)| document::value(path, text)) else {
+        return DocumentMetadata::default();
+    };
     let text = |field: &str| located.value[field].as_str().map(cut).unwrap_or_default();
     let list = |field: &str| -> Vec<String> {
         let items = located.value[field].as_array().map(Vec::as_slice).unwrap_or_default();
         items.iter().filter_map(Value::as_str).map(cut).take(MOST).collect()
     };
-    let mut about = About { title: text("title"), description: text("description"), ..About::default() };
+    let mut about =
+        DocumentMetadata { title: text("title"), description: text("description"), ..DocumentMetadata::default() };
     match id.kind {
         Kind::Scenario => {
             about.user_goal = text("user_goal");
@@ -34,7 +37,7 @@ pub fn about(id: &DocumentId, files: &Texts) -> About {
             about.personas = list("personas");
         }
         Kind::Playbook => about.judge = text("judge"),
-        Kind::Persona | Kind::Judge => {}
+        Kind::Persona | Kind::Judge | Kind::Workflow => {}
     }
     about
 }

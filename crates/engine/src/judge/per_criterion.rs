@@ -1,4 +1,4 @@
-//! A verdict in parts: each criterion asked by itself, and what concerns the whole.
+//! A verdict in parts: one request for each criterion, and one for the whole.
 //!
 //! The parts begin with the same words, those of the ask that they are made of, and only their last lines differ.
 
@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 use super::Judge;
 use domain::chat::{ChatReply, ChatRequest, ReplySchema};
 
-/// The asks that an ask for a verdict is taken apart into: one for each criterion, in their order, and the last for the
+/// Splits the request for a verdict: one request for each criterion, in their order, and the last for the
 /// rest.
-pub fn apart(judge: &Judge, ask: &ChatRequest) -> Vec<ChatRequest> {
+pub fn per_criterion_requests(judge: &Judge, ask: &ChatRequest) -> Vec<ChatRequest> {
     let schema = judge.reply_schema();
     let fields = &schema["properties"];
     let score = &fields["scores"]["items"]["properties"];
@@ -43,9 +43,9 @@ fn part(ask: &ChatRequest, order: &str, properties: &Value) -> ChatRequest {
     part
 }
 
-/// The reply that the replies to the parts are together. What cannot be read stays what it is, so that it is refused
+/// Merges the replies to the parts into one. A part that cannot be read is returned unchanged, so that it is refused
 /// with the reason.
-pub fn together(judge: &Judge, parts: &[ChatReply]) -> ChatReply {
+pub fn merge_replies(judge: &Judge, parts: &[ChatReply]) -> ChatReply {
     let usage = parts.iter().map(|part| part.usage).sum();
     let content = match verdict(judge, parts) {
         Ok(verdict) => verdict.to_string(),

@@ -1,4 +1,4 @@
-//! What follows from a scenario alone: made when a conversation first needs it, and shared by all that play it.
+//! Data that depends on a scenario alone. It is computed when a conversation first needs it, and shared by all that play the scenario.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,40 +9,40 @@ use serde_json::Value;
 use strum::VariantArray;
 
 use super::user_knowledge::UserKnowledge;
-use crate::templates::Parsed;
+use crate::templates::ParsedTemplates;
 
 /// Kept beside the initial world, which is one for all conversations of a scenario as well.
 #[derive(Debug, Default)]
-pub struct Shared(Mutex<Option<(Arc<Scenario>, Arc<OfScenario>)>>);
+pub struct SharedScenarioData(Mutex<Option<(Arc<Scenario>, Arc<ScenarioData>)>>);
 
 #[derive(Debug)]
-pub struct OfScenario {
+pub struct ScenarioData {
     /// By complexity: what its user knows before the first word.
     known: [OnceLock<UserKnowledge>; Complexity::VARIANTS.len()],
     /// The lines and arguments of its script.
-    lines: OnceLock<Parsed>,
+    lines: OnceLock<ParsedTemplates>,
 }
 
-impl Shared {
-    /// What was made for this very scenario. Whoever plays two of them over one initial world makes it anew each time.
-    pub fn of(&self, scenario: &Arc<Scenario>) -> Arc<OfScenario> {
+impl SharedScenarioData {
+    /// The data of this scenario. It is computed anew each time that another scenario is played over the same initial world.
+    pub fn of(&self, scenario: &Arc<Scenario>) -> Arc<ScenarioData> {
         let mut kept = self.0.lock();
         if let Some((_, made)) = kept.as_ref().filter(|(of, _)| Arc::ptr_eq(of, scenario)) {
             return Arc::clone(made);
         }
-        let made = Arc::new(OfScenario { known: Default::default(), lines: OnceLock::new() });
+        let made = Arc::new(ScenarioData { known: Default::default(), lines: OnceLock::new() });
         *kept = Some((Arc::clone(scenario), Arc::clone(&made)));
         made
     }
 }
 
-impl OfScenario {
+impl ScenarioData {
     pub fn known(&self, scenario: &Scenario, complexity: Complexity) -> &UserKnowledge {
         let place = Complexity::VARIANTS.iter().position(|c| *c == complexity).unwrap_or_default();
         self.known[place].get_or_init(|| UserKnowledge::of(scenario, complexity))
     }
 
-    pub fn lines(&self, scenario: &Scenario) -> &Parsed {
+    pub fn lines(&self, scenario: &Scenario) -> &ParsedTemplates {
         self.lines.get_or_init(|| {
             let mut sources: Vec<&str> = Vec::new();
             for step in &scenario.script {
@@ -50,7 +50,7 @@ impl OfScenario {
                 let calls = step.calls.iter().chain(&step.user_calls);
                 calls.flat_map(|call| call.args.values()).for_each(|value| texts(value, &mut sources));
             }
-            Parsed::of(sources.into_iter().filter(|source| source.contains('{')))
+            ParsedTemplates::of(sources.into_iter().filter(|source| source.contains('{')))
         })
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 
-fn heard() -> Heard {
-    let mut heard = Heard::default();
+fn heard() -> SourceIndex {
+    let mut heard = SourceIndex::default();
     heard.hear(
         "its instructions",
         "A dispute is decided within 10 working days. Abroad costs 1.75 %. Today is 2026-03-02. Call 112 at 9.30am.",
@@ -85,7 +85,7 @@ fn sources_are_named() {
 
 #[test]
 fn hostile_texts_cost_little() {
-    let mut heard = Heard::default();
+    let mut heard = SourceIndex::default();
     let many: String = (0..20_000).map(|i| format!("{i}{i}.{:02} ", i % 100)).collect();
     heard.hear("the user", &many);
     heard.hear("call_1", r#"{"at": 99999999999999999999, "n": 9999999999.99}"#);
@@ -103,7 +103,7 @@ fn a_long_sum_costs_little_and_is_not_traced_to_its_end() {
     assert_eq!((last.fact.as_str(), &last.source), ("17801 more facts than the 1000 that are traced", &None));
     // Totals of lists are still found.
     let listed = (0..300).map(|n| format!("{}.{:02}", 1_000 + n * 7, n % 100)).collect::<Vec<_>>().join(", ");
-    let mut many = Heard::default();
+    let mut many = SourceIndex::default();
     many.hear("call_1", &format!("You paid {listed}."));
     let total: usize = (0..300).map(|n| (1_000 + n * 7) * 100 + n % 100).sum();
     let stated = many.stated(&format!("{listed}: {}.{:02}", total / 100, total % 100));

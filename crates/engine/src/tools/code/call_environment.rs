@@ -1,4 +1,4 @@
-//! What surrounds a call: where its ids come from, what it has used up, and what it printed.
+//! The environment of a call: the source of its ids, what it has used up, and what it printed.
 
 #![expect(unsafe_code, reason = "the derive implements a marker trait of the starlark crate")]
 
@@ -23,7 +23,7 @@ const PRINTED: usize = 65_536;
 
 /// Reachable from all functions that are not Starlark's own.
 #[derive(Debug, Default, ProvidesStaticType)]
-pub struct Surroundings<'a> {
+pub struct CallEnvironment<'a> {
     /// `None` where there is no call: at the top level of a file.
     pub id_seed: Option<&'a str>,
     ids: Cell<u32>,
@@ -35,7 +35,7 @@ pub struct Surroundings<'a> {
     printed_bytes: Cell<usize>,
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a> CallEnvironment<'a> {
     pub fn of_call(id_seed: &'a str) -> Self {
         Self { id_seed: Some(id_seed), ..Self::default() }
     }
@@ -61,7 +61,7 @@ impl<'a> Surroundings<'a> {
     }
 }
 
-impl Surroundings<'_> {
+impl CallEnvironment<'_> {
     /// Beside those that Starlark counts.
     pub fn steps(&self) -> u64 {
         self.calls.get() / CALLS_A_STEP
@@ -102,7 +102,7 @@ pub fn charge_entries(eval: &mut Evaluator<'_, '_, '_>, entries: usize) -> starl
 
 fn charge_for(eval: &mut Evaluator<'_, '_, '_>, steps: usize, bytes: usize) -> starlark::Result<()> {
     let mut outside = bytes;
-    if let Some(surroundings) = eval.extra.and_then(|extra| extra.downcast_ref::<Surroundings>()) {
+    if let Some(surroundings) = eval.extra.and_then(|extra| extra.downcast_ref::<CallEnvironment>()) {
         let calls = surroundings.calls.get().saturating_add((steps as u64).saturating_mul(CALLS_A_STEP) + 1);
         surroundings.calls.set(calls);
         if calls > MOST_STEPS * CALLS_A_STEP {

@@ -1,4 +1,4 @@
-//! What somebody has read and heard, and whether the ids, amounts and dates of a text come from there.
+//! An index of what somebody has read and heard. It says whether the ids, amounts and dates of a text come from there.
 //!
 //! People compute with what they know ([`computing`]). Counts and ways of speaking ("2 cards", "within 30 days", "4G"),
 //! percentages and times of day are no facts about records and are let pass.
@@ -30,7 +30,7 @@ const MOST_SEARCHED: usize = 256 << 20;
 
 /// A fact that a text states, and who it was heard from.
 #[derive(Debug, Clone)]
-pub struct Stated {
+pub struct StatedFact {
     /// As it was written.
     pub fact: String,
     /// `None`: from nobody.
@@ -39,16 +39,16 @@ pub struct Stated {
 }
 
 /// A text that was heard.
-struct Written {
+struct SourceText {
     text: String,
     source: usize,
     plain: OnceLock<String>,
 }
 
 #[derive(Default)]
-pub struct Heard {
+pub struct SourceIndex {
     /// What many have heard before.
-    before: Option<Arc<Heard>>,
+    before: Option<Arc<SourceIndex>>,
     /// Names of the sources, in the order in which they were heard.
     sources: Vec<String>,
     /// Hundredths -> source.
@@ -62,10 +62,10 @@ pub struct Heard {
     /// Days, weeks and months that were counted somewhere.
     periods: Vec<i64>,
     /// All of it: parts of what is written in groups are looked for there.
-    written: Vec<Written>,
+    written: Vec<SourceText>,
 }
 
-impl Heard {
+impl SourceIndex {
     /// Who has heard what all of these have heard.
     pub fn after(before: Arc<Self>) -> Self {
         Self { before: Some(before), ..Self::default() }
@@ -168,16 +168,16 @@ impl Heard {
     }
 
     fn write(&mut self, text: &str, n: usize) {
-        self.written.push(Written { text: text.to_owned(), source: n, plain: OnceLock::new() });
+        self.written.push(SourceText { text: text.to_owned(), source: n, plain: OnceLock::new() });
     }
 
     /// Who said a fact just so; nothing is computed.
-    pub fn said(&self, stated: &Stated) -> Option<String> {
+    pub fn said(&self, stated: &StatedFact) -> Option<String> {
         self.known(&stated.token, &Search::default())
     }
 
     /// The ids, amounts and dates of a text. What stands in it may be computed with further on.
-    pub fn stated(&self, text: &str) -> Vec<Stated> {
+    pub fn stated(&self, text: &str) -> Vec<StatedFact> {
         let mut tracing = Tracing::of(self);
         let mut state = |text: &str| tracing.state(&reading::facts(&fold(&spaced(text))));
         match structured(text) {
@@ -188,7 +188,7 @@ impl Heard {
     }
 
     /// The same of words that are then heard themselves. Most are read only once.
-    pub fn speak(&mut self, source: &str, text: &str) -> Vec<Stated> {
+    pub fn speak(&mut self, source: &str, text: &str) -> Vec<StatedFact> {
         if structured(text).is_some() {
             let all = self.stated(text);
             self.hear(source, text);
@@ -279,8 +279,8 @@ impl Search {
 
 /// The facts of one text, traced one after another.
 struct Tracing<'a> {
-    heard: &'a Heard,
-    all: Vec<Stated>,
+    heard: &'a SourceIndex,
+    all: Vec<StatedFact>,
     /// Of those, how many come from nowhere.
     unknown: usize,
     /// Facts beyond [`MOST_FACTS`].
@@ -292,7 +292,7 @@ struct Tracing<'a> {
 }
 
 impl<'a> Tracing<'a> {
-    fn of(heard: &'a Heard) -> Self {
+    fn of(heard: &'a SourceIndex) -> Self {
         let (reached, search) = (OnceCell::new(), Search::default());
         Self { heard, all: Vec::new(), unknown: 0, untraced: 0, amounts: Vec::new(), reached, search }
     }
@@ -315,7 +315,7 @@ impl<'a> Tracing<'a> {
                 self.amounts.extend(amount.map(i64::abs));
             }
             self.unknown += usize::from(source.is_none());
-            self.all.push(Stated { fact: token.raw.to_string(), source, token: token.clone().into_owned() });
+            self.all.push(StatedFact { fact: token.raw.to_string(), source, token: token.clone().into_owned() });
         }
     }
 
@@ -331,17 +331,17 @@ impl<'a> Tracing<'a> {
         }
     }
 
-    fn found(mut self) -> Vec<Stated> {
+    fn found(mut self) -> Vec<StatedFact> {
         if self.untraced > 0 {
             let fact = format!("{} more facts than the {MOST_FACTS} that are traced", self.untraced);
             let token = Token::of_word(&fact);
-            self.all.push(Stated { fact, source: None, token });
+            self.all.push(StatedFact { fact, source: None, token });
         }
         self.all
     }
 }
 
-impl Written {
+impl SourceText {
     /// Letters and digits alone.
     fn plain(&self) -> &str {
         self.plain.get_or_init(|| plain(&self.text))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::document::Located;
+use domain::document::LocatedValue;
 use domain::playbook::Simulate;
 use domain::problem::{Problem, did_you_mean};
 use domain::sub_agent::{Capability, Kind, Records, SubAgent};
@@ -18,7 +18,7 @@ pub const TODAY: &str = "today";
 ///
 /// # Errors
 /// Every problem, with line and field.
-pub fn shapes(spec: &SubAgent, located: &Located, playbook: &Playbook) -> Result<Vec<Shape>, Vec<Problem>> {
+pub fn shapes(spec: &SubAgent, located: &LocatedValue, playbook: &Playbook) -> Result<Vec<Shape>, Vec<Problem>> {
     let ids = |collection: &str| ids(spec, playbook, collection);
     let shapes: Vec<Shape> = spec.records.iter().map(|records| Shape::new(records, &ids)).collect();
     let mut check = Check { spec, located, playbook, shapes: &shapes, problems: Vec::new() };
@@ -52,7 +52,7 @@ fn ids(spec: &SubAgent, playbook: &Playbook, collection: &str) -> Value {
 
 struct Check<'a> {
     spec: &'a SubAgent,
-    located: &'a Located,
+    located: &'a LocatedValue,
     playbook: &'a Playbook,
     shapes: &'a [Shape],
     problems: Vec<Problem>,

@@ -1,4 +1,4 @@
-//! What a person writes over an agent's turn, checked as far as that can be said without playing on.
+//! Checks the text that a person writes over an agent's turn, as far as that is possible without playing on.
 
 use domain::event::{Answer, Event, EventKind};
 use domain::message::{Message, ToolCall};
