@@ -96,6 +96,9 @@ const dialogs = (visitor, token) => ({
   ],
   [`${PROJECT}/members`]: [["", `Remove ${visitor}`, `Remove ${visitor} from the project?`]],
   [pages.get("export")]: [["", "Delete", "Delete the export?"]],
+  [pages.get("dataset")]: [["", "Delete", "Delete the dataset?"]],
+  [pages.get("dataset-new")]: [["", "Delete the upload of questions.jsonl.gz", "Delete the upload?"]],
+  [pages.get("index")]: [["", "Delete", "Delete the index?"]],
 });
 
 for (const colorScheme of ["light", "dark"]) {

@@ -181,8 +181,12 @@ test("a text of the app's comes in without an echo, keeps the cursor, and can be
     await call(page, "replace", "a: 100\r\nb: 2\r\n");
     await page.keyboard.type("c: 3");
     assert.equal(await text(page), "a: 100\nb: 2\nc: 3");
-    await page.waitForFunction(() => window.told.length > 0);
-    assert.deepEqual(await told(page), [["change", "a: 100\nb: 2\nc: 3"]]);
+    await page.waitForFunction(() => window.told.at(-1)?.[1].endsWith("c: 3"));
+    // On a busy machine a pause falls between the keys. The app's own text is never told.
+    for (const [what, text] of await told(page)) {
+      assert.equal(what, "change");
+      assert.match(text, /^a: 100\nb: 2\nc/);
+    }
     await page.keyboard.press("Control+z");
     await page.keyboard.press("Control+z");
     assert.equal(await text(page), "a: 1\nb: 2\n");

@@ -115,7 +115,7 @@ test("what runs are like, and how two differ, are the figures of the API", async
     const outcome = (name) => (name === "accepted" || name === "unfinished" ? words(name) : `failed: ${words(name)}`);
     const outcomes = analytics.outcomes.map(({ outcome: name, count: n, share }) => [outcome(name), count(n), percent(share)]);
     assert.deepEqual(await figuresOf(main, "Outcomes and blame"), outcomes);
-    const groups = { persona: "By persona", complexity: "By complexity", scenario: "By scenario", tool: "By tool called", turns: "By turns" };
+    const groups = { persona: "By persona", complexity: "By complexity", scenario: "By scenario", tool: "By tools called", turns: "By turns" };
     for (const [kind, title] of Object.entries(groups)) {
       const row = ({ value, accepted: { rate, interval, count: n, of }, overall }) => [
         value,

@@ -14,7 +14,7 @@ const WORDS = new Set(["actor", "author", "created_by", "family", "labels", "mes
 /** What things in a list are called. On a page of one thing it is part of what the page asks for. */
 const NAMES = new Set(["name", "scenario", "persona", "criterion", "model", "judge", "value", "file_name"]);
 /** Pages on which nobody's words stand: figures, numbers to move, and lists of nothing. */
-const OF_FIGURES = ["persona-model", "reviews-disagreements", "corpus-new", "workers", "no-member"];
+const OF_FIGURES = ["persona-model", "reviews-disagreements", "corpus-new", "storage", "workers", "no-member"];
 
 /** One page is of what was deleted; things are asked for by names that they have not, and prompts made of changed texts. */
 const EXPECTED = [/Failed to fetch/, /404.*(claim_wrong_date|%3Cimg)/, /422.*(\/(prompts|preview)|%3Cimg.*)\)$/];

@@ -242,8 +242,9 @@ for (const viewport of [{ width: 1280, height: 800 }, NARROW.viewport]) {
     await visit(`/runs/${id}`, async (page) => {
       await page.locator("dl.strip").waitFor();
       await rewrite(page, new RegExp(`/api/v1/runs/${id}$`), (run) => Object.assign(run, hostile));
-      await rewrite(page, new RegExp(`/api/v1/runs/${id}/config$`), ({ config }) => {
-        config.models = { agent: MARKUP, judge: RTL, simulated_user: WORD };
+      await rewrite(page, new RegExp(`/api/v1/runs/${id}/config$`), (terms) => {
+        terms.config.models = { agent: MARKUP, judge: RTL, simulated_user: WORD };
+        terms.models = [MARKUP, RTL, WORD];
       });
       await page.route(`**/runs/${id}/progress`, (route) => route.fulfill({ contentType: "text/event-stream", body }));
       // The server knows of none that has ended, and would refuse to tell what all will take.

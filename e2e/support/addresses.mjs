@@ -9,6 +9,8 @@ export async function addresses(site) {
   const conversations = await site.ask("GET", `/runs/${run}/conversations`);
   const another = await site.ask("POST", `${PROJECT}/runs`, { playbooks: ["retail_bank"], n: 4, seed: 9 });
   await site.until(`/runs/${another.id}`, (found) => found.state === "finished");
+  const rows = await site.ask("POST", `${PROJECT}/workflows/coral/runs`, {});
+  await site.until(`/runs/${rows.id}`, (found) => found.state === "finished");
   const [conversation, rated] = conversations.items.map(({ id }) => id);
   const corpus = await site.ask("POST", `${PROJECT}/corpora`, { name: "all" });
   await site.until(`/corpora/${corpus.id}`, (found) => found.summary.state === "ready");
@@ -29,6 +31,14 @@ export async function addresses(site) {
   const spec = { source: { run: { id: run } }, profile: "canonical" };
   const exported = await site.ask("POST", `${PROJECT}/exports`, spec);
   await site.until(`/exports/${exported.id}`, (found) => found.state === "ready");
+  const datasets = `${PROJECT}/datasets`;
+  const dataset = await site.ask("POST", datasets, { name: "played", source: { run: { id: run } } });
+  await site.until(`/datasets/${dataset.id}`, (found) => found.state === "ready");
+  const [{ name: text }] = await site.ask("GET", `/datasets/${dataset.id}/columns`);
+  const over = { name: "played", dataset: dataset.id, columns: { text } };
+  const index = await site.ask("POST", `${PROJECT}/indexes`, over);
+  await site.until(`/indexes/${index.id}`, (found) => found.state === "ready");
+  await site.ask("POST", `${datasets}/uploads`, { file_name: "questions.jsonl.gz", bytes: 1_000 });
   const below = {
     overview: "",
     scenarios: "/scenarios",
@@ -57,6 +67,13 @@ export async function addresses(site) {
     judge: "/judges/default",
     "judge-versions": "/judges/default?tab=versions",
     "judge-used-by": "/judges/default?tab=used-by",
+    workflows: "/workflows",
+    workflow: "/workflows/coral",
+    "workflow-runs": "/workflows/coral?tab=runs",
+    "workflow-versions": "/workflows/coral?tab=versions",
+    "workflow-run": `/runs/${rows.id}`,
+    "workflow-rows": `/runs/${rows.id}?tab=rows`,
+    "workflow-row": `/runs/${rows.id}/rows/0`,
     runs: "/runs",
     launch: "/runs/new",
     "launch-filled":
@@ -92,7 +109,16 @@ export async function addresses(site) {
     "export-new": `/exports/new?run=${run}`,
     "export-pairs": `/exports/new?run=${run}&profile=trl_dpo`,
     export: `/exports/${exported.id}`,
+    datasets: "/datasets",
+    "dataset-new": "/datasets/new",
+    "dataset-of-run": `/datasets/new?tab=played&run=${run}`,
+    dataset: `/datasets/${dataset.id}`,
+    "dataset-rows": `/datasets/${dataset.id}?tab=rows`,
+    "dataset-index": `/datasets/${dataset.id}?tab=index`,
+    indexes: "/indexes",
+    index: `/indexes/${index.id}`,
     members: "/members",
+    storage: "/storage",
     "project-audit": "/audit",
   };
   const all = Object.entries(below).map(([name, path]) => [name, `${PROJECT}${path}`]);

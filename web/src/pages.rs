@@ -2,19 +2,19 @@
 
 mod authoring;
 mod conversation;
-mod data;
 mod home;
 mod missing;
 mod operate;
 mod play;
 mod project;
+mod ratings;
 mod review;
 mod sign_in;
 mod welcome;
 
 pub use authoring::AuthoringRoutes;
 pub use conversation::{ConversationLink, ConversationRoutes};
-pub use data::DataRoutes;
+pub use data_pages::DataRoutes;
 pub use home::HomePage;
 pub use missing::MissingPage;
 pub use operate::{OperateRoutes, ProjectRoutes};

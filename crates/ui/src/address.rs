@@ -2,6 +2,7 @@
 //!
 //! A page of a project stands under `/projects/NAME`, so that a link to it says which project it is of.
 
+use domain::api::CorpusNeighbourParams;
 use domain::project::Kind;
 use leptos::prelude::{Memo, Read as _};
 use leptos_router::hooks::use_params_map;
@@ -9,6 +10,8 @@ use leptos_router::location::Url;
 
 pub const HOME: &str = "/";
 pub const SIGN_IN: &str = "/sign-in";
+/// The parameter of a conversation's address that names the corpus from whose list it was reached.
+pub const CORPUS: &str = "corpus";
 
 /// What the page is about: the part of its address with this name. It stays as it was while the reader leaves for an
 /// address without it: the page that goes must ask for nothing any more.
@@ -27,6 +30,11 @@ pub fn project(name: &str, below: &str) -> String {
 
 pub fn run(project_name: &str, id: &str) -> String {
     project(project_name, &format!("/runs/{}", segment(id)))
+}
+
+/// A row of a workflow's run, by its place from 0.
+pub fn row(project_name: &str, run: &str, position: i32) -> String {
+    project(project_name, &format!("/runs/{}/rows/{position}", segment(run)))
 }
 
 pub fn conversation(project_name: &str, id: &str) -> String {
@@ -69,6 +77,15 @@ pub fn query(pairs: &[(String, String)]) -> String {
     if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
 }
 
+/// What follows the address of a conversation that was reached from a list of a corpus.
+pub fn in_corpus(corpus: &str, list: CorpusNeighbourParams) -> String {
+    // Parameters are flat, and all that is flat can be written.
+    let corpus = serde_html_form::to_string([(CORPUS, corpus)]).unwrap_or_default();
+    let list = serde_html_form::to_string(list).unwrap_or_default();
+    let separator = if list.is_empty() { "" } else { "&" };
+    format!("?{corpus}{separator}{list}")
+}
+
 /// One segment of a path: an identifier may come from the address bar and hold anything.
 pub fn segment(id: &str) -> String {
     Url::escape(id)
@@ -76,7 +93,16 @@ pub fn segment(id: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use domain::corpus::Side;
+
     use super::*;
+
+    #[test]
+    fn a_conversation_of_a_corpus_is_reached_with_its_list() {
+        let list = CorpusNeighbourParams { split: Some(Side::Golden), dropped_by: None };
+        assert_eq!(in_corpus("a b", list), "?corpus=a+b&split=golden");
+        assert_eq!(in_corpus("c", CorpusNeighbourParams::default()), "?corpus=c");
+    }
 
     #[test]
     fn signing_in_leads_to_no_other_site() {

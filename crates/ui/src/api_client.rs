@@ -9,10 +9,12 @@ pub mod conversations;
 pub mod corpora;
 pub mod corrections;
 mod csrf;
+pub mod datasets;
 pub mod documents;
 mod events;
 pub mod explore;
 pub mod exports;
+pub mod indexes;
 pub mod judgings;
 pub mod models;
 pub mod orders;
@@ -27,6 +29,7 @@ pub mod session;
 pub mod tokens;
 pub mod trials;
 pub mod workers;
+pub mod workflows;
 pub mod worlds;
 
 use std::rc::Rc;
@@ -35,6 +38,7 @@ use domain::api::{CSRF_HEADER, FieldError, ProblemDetails};
 use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use web_sys::Blob;
 
 pub use abort::{AbortGuard, AbortSignal, Aborter};
 use csrf::TokenCache;
@@ -48,6 +52,8 @@ const UNPROCESSABLE: u16 = 422;
 const TOO_MANY: u16 = 429;
 /// The body of what says all by its path.
 const NO_BODY: &() = &();
+/// What is asked for by the filter alone.
+const NO_PARAMS: &() = &();
 
 thread_local! {
     static CSRF_TOKEN: Rc<TokenCache> = Rc::default();
@@ -117,18 +123,22 @@ pub async fn get_with<T: DeserializeOwned>(path: &str, params: &impl Serialize) 
     get(&with_params(path, params)).await
 }
 
-fn with_params(path: &str, params: &impl Serialize) -> String {
-    // Parameters are flat, and all that is flat can be written.
-    let query = serde_urlencoded::to_string(params).unwrap_or_default();
-    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+/// The same for conversations that a filter selects: its parameters as they are in the address of a page, where people may
+/// have written anything, and other parameters of the API.
+pub async fn get_filtered<T: DeserializeOwned>(
+    path: &str,
+    filter: &[(String, String)],
+    params: &impl Serialize,
+) -> Answer<T> {
+    get(&with_params(&with_params(path, &filter), params)).await
 }
 
-/// The same with parameters as they stand in the address of a page; their names and values may hold anything.
-pub async fn query<T: DeserializeOwned>(path: &str, query: &[(&str, String)]) -> Answer<T> {
-    let query = query.iter().map(|(name, value)| (*name, value.as_str()));
-    let guard = AbortGuard::new();
-    answer(guard.signal().attach(Request::get(&url(path))).query(query).header("Accept", "application/json").build())
-        .await
+/// A path with parameters behind those that it has.
+fn with_params(path: &str, params: &impl Serialize) -> String {
+    // Parameters are flat, and all that is flat can be written.
+    let query = serde_html_form::to_string(params).unwrap_or_default();
+    let separator = if path.contains('?') { '&' } else { '?' };
+    if query.is_empty() { path.to_owned() } else { format!("{path}{separator}{query}") }
 }
 
 pub async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Answer<T> {
@@ -146,6 +156,18 @@ pub async fn put<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Answ
 
 pub async fn patch<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Answer<T> {
     change(Method::PATCH, path, body).await
+}
+
+/// Sends bytes as they are.
+async fn patch_bytes<T: DeserializeOwned>(path: &str, bytes: &Blob) -> Answer<T> {
+    let attempt = async |token: Option<String>| {
+        let request = RequestBuilder::new(&url(path)).method(Method::PATCH).header("Accept", "application/json");
+        let request = request.header("Content-Type", "application/octet-stream");
+        let request = token.into_iter().fold(request, |request, token| request.header(CSRF_HEADER, &token));
+        let response = request.body(bytes.clone()).map_err(unreachable)?.send().await.map_err(unreachable)?;
+        if response.ok() { Ok(response) } else { Err(refusal(response).await) }
+    };
+    read_all(with_token(attempt).await?).await
 }
 
 pub async fn delete(path: &str) -> Answer<()> {
@@ -184,6 +206,11 @@ async fn send(
         let response = request.json(body).map_err(unreachable)?.send().await.map_err(unreachable)?;
         if response.ok() { Ok(response) } else { Err(refusal(response).await) }
     };
+    with_token(attempt).await
+}
+
+/// Attempts a change with the token of the session.
+async fn with_token(attempt: impl AsyncFn(Option<String>) -> Answer<Response>) -> Answer<Response> {
     let csrf_token = async || session::read().await.map(|session| session.csrf_token);
     CSRF_TOKEN.with(Rc::clone).send(csrf_token, attempt).await
 }
@@ -244,6 +271,10 @@ mod tests {
         assert_eq!(with_params("/runs", &PageParams::after(Some("a b&c".to_owned()))), "/runs?after=a+b%26c");
         let params = DroppedParams { dropped_by: Some(Step::Limit), limit: Some(200), ..DroppedParams::default() };
         assert_eq!(with_params("/dropped", &params), "/dropped?dropped_by=limit&limit=200");
+        let filter = with_params("/all", &[("tag", "a=b"), ("tag", "c")]);
+        assert_eq!(filter, "/all?tag=a%3Db&tag=c");
+        assert_eq!(with_params(&filter, &PageParams { limit: Some(1), after: None }), format!("{filter}&limit=1"));
+        assert_eq!(with_params(&filter, &PageParams::default()), filter);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Numbers and times as people read them.
 
 use chrono::{DateTime, Utc};
+use domain::storage::readable_bytes;
 
 /// `12345` is "12,345".
 pub fn count(n: i64) -> String {
@@ -33,18 +34,7 @@ pub fn money(amount: f64) -> String {
 
 /// `12345678` is "11.8 MiB".
 pub fn bytes(n: u64) -> String {
-    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
-    if n < 1024 {
-        return format!("{n} B");
-    }
-    #[expect(clippy::cast_precision_loss, reason = "one digit is shown")]
-    let mut size = n as f64 / 1024.0;
-    let mut unit = 0;
-    while size >= 1024.0 && unit + 1 < UNITS.len() {
-        size /= 1024.0;
-        unit += 1;
-    }
-    format!("{size:.1} {}", UNITS[unit])
+    readable_bytes(i64::try_from(n).unwrap_or(i64::MAX))
 }
 
 /// Seconds as "42 s", "3 min 5 s", "2 h 10 min".
@@ -58,6 +48,22 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// Seconds of what is often over in less than one, as "0.3 ms", "42 ms", "1.25 s"; more than a minute as a duration.
+pub fn seconds(seconds: f64) -> String {
+    match seconds * 1_000.0 {
+        ..10.0 => format!("{:.1} ms", seconds.max(0.0) * 1_000.0),
+        10.0..1_000.0 => format!("{:.0} ms", seconds * 1_000.0),
+        1_000.0..60_000.0 => format!("{seconds:.2} s"),
+        _ => duration(seconds),
+    }
+}
+
+/// To the next whole number, in groups of three digits.
+#[expect(clippy::cast_possible_truncation, reason = "saturates")]
+pub fn rounded(n: f64) -> String {
+    count(n.round() as i64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,7 +72,8 @@ mod tests {
     fn figures_are_short() {
         assert_eq!([0.0, 0.012, 0.5, 1.0].map(percent), ["0 %", "1.2 %", "50 %", "100 %"]);
         assert_eq!([0.0, 0.0123, 12.5].map(money), ["0.00", "0.0123", "12.50"]);
-        assert_eq!([12, 2048, 12_345_678].map(bytes), ["12 B", "2.0 KiB", "11.8 MiB"]);
+        assert_eq!([0.000_26, 0.042, 1.254, 185.0].map(seconds), ["0.3 ms", "42 ms", "1.25 s", "3 min 5 s"]);
+        assert_eq!(rounded(1_234.5), "1,235");
         assert_eq!([0.4, 185.0, 7800.0].map(duration), ["0 s", "3 min 5 s", "2 h 10 min"]);
     }
 

@@ -1,15 +1,22 @@
-//! Documents: scenarios, playbooks, personas and judges. One list and one page for all kinds; what only one kind has stands
+//! Documents: scenarios, playbooks, personas, judges and workflows. One list and one page for all kinds; what only one kind has stands
 //! beside the editor.
 
 mod document;
+mod draft;
+mod draft_guard;
+mod draft_storage;
 mod edit;
 mod list;
+mod local;
 mod persona;
 mod playbook;
 mod prompt;
+mod references;
+mod uses;
 mod validation;
 mod validator;
 mod words;
+mod workflow;
 
 use domain::project::Kind;
 use leptos::prelude::*;
@@ -45,6 +52,8 @@ pub fn AuthoringRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
             <Route path=path!("/personas/:name") view=|| part(|| document(Kind::Persona)) />
             <Route path=path!("/judges") view=|| part(|| documents(Kind::Judge)) />
             <Route path=path!("/judges/:name") view=|| part(|| document(Kind::Judge)) />
+            <Route path=path!("/workflows") view=|| part(|| documents(Kind::Workflow)) />
+            <Route path=path!("/workflows/:name") view=|| part(|| document(Kind::Workflow)) />
         </ParentRoute>
     }
     .into_inner()

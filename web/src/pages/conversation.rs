@@ -3,6 +3,7 @@
 mod annotate;
 mod branch;
 mod correct;
+mod correction_draft;
 mod cursor;
 mod drafts;
 mod form_keys;

@@ -12,6 +12,7 @@ mod players;
 mod probe;
 mod projects;
 mod serving;
+mod storage;
 mod token_form;
 mod tokens;
 mod workers;
@@ -31,6 +32,7 @@ pages! {
     audit() => audit::AuditPage(),
     projects() => projects::ProjectsPage(),
     members() => members::MembersPage(),
+    storage() => storage::StoragePage(),
     project_audit() => audit::ProjectAuditPage(),
 }
 
@@ -49,12 +51,13 @@ pub fn OperateRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
     .into_inner()
 }
 
-/// Pages of a project that are about its people.
+/// Pages of a project that are about its people and its disk.
 #[component(transparent)]
 pub fn ProjectRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
     view! {
         <ParentRoute path=path!("") view=Outlet>
             <Route path=path!("/members") view=|| part(members) />
+            <Route path=path!("/storage") view=|| part(storage) />
             <Route path=path!("/audit") view=|| part(project_audit) />
         </ParentRoute>
     }

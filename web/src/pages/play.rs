@@ -1,6 +1,7 @@
 //! Runs: ordering them and following them.
 
 mod launch;
+mod row;
 mod run;
 mod runs;
 
@@ -17,6 +18,7 @@ pages! {
     runs() => runs::RunsPage(),
     launch() => launch::LaunchPage(),
     run() => run::RunPage(),
+    row() => row::RowPage(),
 }
 
 #[component(transparent)]
@@ -26,6 +28,7 @@ pub fn PlayRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
             <Route path=path!("/runs") view=|| part(runs) />
             <Route path=path!("/runs/new") view=|| part(launch) />
             <Route path=path!("/runs/:run") view=|| part(run) />
+            <Route path=path!("/runs/:run/rows/:position") view=|| part(row) />
         </ParentRoute>
     }
     .into_inner()

@@ -4,15 +4,14 @@ mod agreement;
 mod calibration;
 mod calibrations;
 mod choices;
-mod draft_storage;
 mod filter;
+mod form_state;
 mod items;
 mod new_queue;
 mod progress;
 mod queue;
 mod queues;
 mod rate;
-mod rating_form;
 mod url_state;
 
 use leptos::prelude::*;
@@ -20,9 +19,6 @@ use leptos_router::components::{Outlet, ParentRoute, Route};
 use leptos_router::path;
 
 use ui::parts::{pages, part};
-
-pub use draft_storage::DraftStorage;
-pub use rating_form::{RatingForm, is_rating};
 
 pages! {
     review:

@@ -2,7 +2,7 @@
 //!
 //! The secret is the fragment of the address, which browsers keep to themselves: no server and no log has it.
 
-use domain::api::{AcceptInvitation, Invited};
+use domain::api::{AcceptInvitation, LinkRecipient};
 use leptos::ev::SubmitEvent;
 use leptos::html::Input;
 use leptos::prelude::*;
@@ -43,7 +43,7 @@ pub fn WelcomePage() -> impl IntoView {
 }
 
 #[component]
-fn PasswordForm(secret: String, invited: Invited) -> impl IntoView {
+fn PasswordForm(secret: String, invited: LinkRecipient) -> impl IntoView {
     let first = invited.name.is_none();
     let name = RwSignal::new(invited.name.unwrap_or_default());
     let (password, again) = (RwSignal::new(String::new()), RwSignal::new(String::new()));

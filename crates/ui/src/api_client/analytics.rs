@@ -1,18 +1,16 @@
 //! Statistics of runs.
 
-use domain::api::{RunAnalytics, RunComparison};
+use domain::api::{ComparisonParams, RunAnalytics, RunComparison};
 
-use super::explore::as_pairs;
-use super::{Answer, query};
+use super::{Answer, NO_PARAMS, get_filtered};
 use crate::address::segment;
 
-pub async fn of_run(run: &str, params: &[(String, String)]) -> Answer<RunAnalytics> {
-    query(&format!("/runs/{}/analytics", segment(run)), &as_pairs(params)).await
+pub async fn of_run(run: &str, filter: &[(String, String)]) -> Answer<RunAnalytics> {
+    get_filtered(&format!("/runs/{}/analytics", segment(run)), filter, NO_PARAMS).await
 }
 
 /// How far another run of the project differs.
-pub async fn comparison(run: &str, with: &str, params: &[(String, String)]) -> Answer<RunComparison> {
-    let mut params = as_pairs(params);
-    params.push(("with", with.to_owned()));
-    query(&format!("/runs/{}/comparison", segment(run)), &params).await
+pub async fn comparison(run: &str, with: &str, filter: &[(String, String)]) -> Answer<RunComparison> {
+    let params = ComparisonParams { with: with.to_owned() };
+    get_filtered(&format!("/runs/{}/comparison", segment(run)), filter, &params).await
 }

@@ -2,7 +2,7 @@
 
 use domain::api::{ConversationDetail, Neighbours, VerdictSummary};
 
-use super::{Answer, get, query, url};
+use super::{Answer, NO_PARAMS, get, get_filtered, url};
 use crate::address::segment;
 
 pub async fn one(id: &str) -> Answer<ConversationDetail> {
@@ -14,9 +14,9 @@ pub fn address(id: &str) -> String {
     url(&format!("/conversations/{}", segment(id)))
 }
 
-/// What stands before and after it in the list that is asked for by these parameters.
-pub async fn neighbours(id: &str, list: &[(&str, String)]) -> Answer<Neighbours> {
-    query(&format!("/conversations/{}/neighbours", segment(id)), list).await
+/// What stands before and after it in the list that these parameters of an address ask for: its filter and its order.
+pub async fn neighbours(id: &str, list: &[(String, String)]) -> Answer<Neighbours> {
+    get_filtered(&format!("/conversations/{}/neighbours", segment(id)), list, NO_PARAMS).await
 }
 
 /// What all judges said of it, whenever they were asked; the newest first.

@@ -1,13 +1,13 @@
 //! Corpora of a project.
 
 use domain::api::{
-    CorpusAnalytics, CorpusConversation, CorpusConversationParams, CorpusDetail, CorpusSummary, DroppedParams,
-    ManifestRow, Neighbours, NewCorpus, Page, PageParams,
+    CorpusAnalytics, CorpusConversation, CorpusConversationParams, CorpusDetail, CorpusNeighbourParams, CorpusSummary,
+    DroppedParams, ManifestFormat, ManifestParams, ManifestRow, Neighbours, NewCorpus, Page, PageParams,
 };
 use domain::corpus::{Report, Side, Spec, Step};
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 
-use super::{AbortSignal, Answer, NO_BODY, PageStart, delete, events, get, get_with, post, query, url};
+use super::{AbortSignal, Answer, NO_BODY, PageStart, delete, events, get, get_with, post, url, with_params};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -24,7 +24,12 @@ pub async fn create(project: &str, new: &NewCorpus) -> Answer<CorpusSummary> {
 }
 
 /// What would be selected; nothing is kept. `hear` is told how far it is. The server works on it while the line is open.
-pub async fn preview(project: &str, spec: &Spec, signal: &AbortSignal, hear: impl FnMut(Doing)) -> Answer<Report> {
+pub async fn preview(
+    project: &str,
+    spec: &Spec,
+    signal: &AbortSignal,
+    hear: impl FnMut(JobProgress),
+) -> Answer<Report> {
     events::follow(&format!("/projects/{}/corpora/preview", segment(project)), spec, signal, hear).await
 }
 
@@ -58,13 +63,13 @@ pub async fn dropped(id: &str, dropped_by: Option<Step>, from: PageStart) -> Ans
 }
 
 /// What comes before and after a conversation in the list of the corpus that it is in.
-pub async fn neighbours(id: &str, conversation: &str, among: &[(&str, String)]) -> Answer<Neighbours> {
-    query(&path(id, &format!("/conversations/{}/neighbours", segment(conversation))), among).await
+pub async fn neighbours(id: &str, conversation: &str, list: CorpusNeighbourParams) -> Answer<Neighbours> {
+    get_with(&path(id, &format!("/conversations/{}/neighbours", segment(conversation))), &list).await
 }
 
 /// Where the manifest is downloaded.
-pub fn manifest_file(id: &str, format: &str) -> String {
-    url(&format!("{}?format={format}", path(id, "/manifest")))
+pub fn manifest_file(id: &str, format: ManifestFormat) -> String {
+    url(&with_params(&path(id, "/manifest"), &ManifestParams { format: Some(format) }))
 }
 
 fn path(id: &str, below: &str) -> String {

@@ -1,12 +1,12 @@
 //! Documents of a project: playbooks, scenarios, personas, judges.
 
 use domain::api::documents::{
-    Changes, DeletionParams, DiffParams, Document, DocumentDiff, DocumentListParams, DocumentSummary, DocumentVersion,
-    Found, NewValidation, Promotion, Restoration, SaveDocument, SchemaKind, UsedBy, ValidationDetail,
+    Changes, DeletionParams, DiffParams, Document, DocumentDiff, DocumentFinding, DocumentListParams, DocumentSummary,
+    DocumentVersion, NewValidation, Promotion, Restoration, SaveDocument, SchemaKind, UsedBy, ValidationDetail,
     ValidationSummary,
 };
 use domain::api::{Page, PageParams};
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use domain::project::{DocumentId, Kind};
 use gloo_net::http::Method;
 use serde_json::Value;
@@ -71,7 +71,7 @@ pub async fn save(signal: &AbortSignal, place: &DocumentRef, wanted: &SaveDocume
 }
 
 /// What saving it would find; keeps nothing.
-pub async fn check(place: &DocumentRef, wanted: &SaveDocument) -> Answer<Vec<Found>> {
+pub async fn check(place: &DocumentRef, wanted: &SaveDocument) -> Answer<Vec<DocumentFinding>> {
     post(&place.path("/check"), wanted).await
 }
 
@@ -109,7 +109,7 @@ pub async fn schema(kind: SchemaKind) -> Answer<Value> {
 }
 
 /// Validates the whole project, and keeps what is found. `hear` is told how far it is.
-pub async fn validate(project: &str, signal: &AbortSignal, hear: impl FnMut(Doing)) -> Answer<ValidationDetail> {
+pub async fn validate(project: &str, signal: &AbortSignal, hear: impl FnMut(JobProgress)) -> Answer<ValidationDetail> {
     events::follow(&format!("/projects/{}/validations", segment(project)), &NewValidation::default(), signal, hear)
         .await
 }

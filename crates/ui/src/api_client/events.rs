@@ -1,6 +1,6 @@
 //! Answers that are told while they are made, as server-sent events. The browser's own `EventSource` cannot send a body.
 
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use gloo_net::http::Method;
 use js_sys::{Reflect, Uint8Array};
 use serde::Serialize;
@@ -16,7 +16,7 @@ pub async fn follow<T: DeserializeOwned>(
     path: &str,
     body: &impl Serialize,
     signal: &AbortSignal,
-    mut hear: impl FnMut(Doing),
+    mut hear: impl FnMut(JobProgress),
 ) -> Answer<T> {
     let mut answer = None;
     post(path, body, signal, |name, data| {

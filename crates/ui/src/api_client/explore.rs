@@ -1,20 +1,18 @@
 //! Lists of conversations, and what they could be narrowed by.
 
-use domain::api::{ConversationFacets, ConversationSummary, Page};
+use domain::api::{ConversationFacets, ConversationListParams, ConversationSummary, Page};
 
-use super::{Answer, PageStart, query};
+use super::{Answer, NO_PARAMS, PageStart, get_filtered};
 use crate::address::segment;
 
-/// Conversations of a project, in an order: a page.
-pub async fn list(project: &str, params: &[(String, String)], place: PageStart) -> Answer<Page<ConversationSummary>> {
-    let params: Vec<(&str, String)> = as_pairs(params).into_iter().chain(place.pairs()).collect();
-    query(&format!("/projects/{}/conversations", segment(project)), &params).await
+/// A page of the conversations of a project that parameters of an address ask for: a filter and an order.
+pub async fn list(project: &str, list: &[(String, String)], place: PageStart) -> Answer<Page<ConversationSummary>> {
+    let (limit, after, skip) = place.parts();
+    let params = ConversationListParams { limit, after, skip, ..ConversationListParams::default() };
+    get_filtered(&format!("/projects/{}/conversations", segment(project)), list, &params).await
 }
 
-pub async fn facets(project: &str, params: &[(String, String)]) -> Answer<ConversationFacets> {
-    query(&format!("/projects/{}/conversations/facets", segment(project)), &as_pairs(params)).await
-}
-
-pub fn as_pairs(pairs: &[(String, String)]) -> Vec<(&str, String)> {
-    pairs.iter().map(|(name, value)| (name.as_str(), value.clone())).collect()
+/// How many conversations of a project pass a filter, and what could be asked of them.
+pub async fn facets(project: &str, filter: &[(String, String)]) -> Answer<ConversationFacets> {
+    get_filtered(&format!("/projects/{}/conversations/facets", segment(project)), filter, NO_PARAMS).await
 }

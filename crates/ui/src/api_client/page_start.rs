@@ -20,13 +20,6 @@ impl PageStart {
         let skip = u32::try_from(self.skip).unwrap_or(u32::MAX);
         (u16::try_from(PAGE).ok(), self.after, (skip > 0).then_some(skip))
     }
-
-    /// As parameters beside those of an address.
-    pub fn pairs(self) -> Vec<(&'static str, String)> {
-        let skip = (self.skip > 0).then(|| ("skip", self.skip.to_string()));
-        let after = self.after.map(|after| ("after", after));
-        [("limit", PAGE.to_string())].into_iter().chain(after).chain(skip).collect()
-    }
 }
 
 /// Rows of a page of what comes in one piece: as many as the API gives of other lists.
@@ -56,9 +49,8 @@ mod tests {
 
     #[test]
     fn a_place_is_asked_for_with_what_it_needs() {
-        let pairs = PageStart { after: Some("a".to_owned()), skip: 0 }.pairs();
-        assert_eq!(pairs, [("limit", PAGE.to_string()), ("after", "a".to_owned())]);
-        let pairs = PageStart { after: None, skip: 400 }.pairs();
-        assert_eq!(pairs, [("limit", PAGE.to_string()), ("skip", "400".to_owned())]);
+        let place = PageStart { after: Some("a".to_owned()), skip: 0 };
+        assert_eq!(place.parts(), (Some(200), Some("a".to_owned()), None));
+        assert_eq!(PageStart { after: None, skip: 400 }.parts(), (Some(200), None, Some(400)));
     }
 }

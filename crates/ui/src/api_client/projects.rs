@@ -6,6 +6,7 @@ use domain::api::{
     AuditEntry, ConversationFacets, MemberSummary, Membership, NewProject, Page, PageParams, ProjectSummary,
 };
 use domain::project::{Kind, PERSONA_MODEL};
+use domain::storage::{ProjectStorage, StorageLimits};
 
 use super::{Answer, cut, delete, get, get_with, post, put};
 use crate::address::segment;
@@ -32,6 +33,15 @@ pub async fn count(project: &str, kind: Kind) -> Answer<Count> {
     let page: Page<DocumentSummary> = get_with(&path, &PageParams { limit: Some(200), after: None }).await?;
     let counts = |one: &&DocumentSummary| !(kind == Kind::Persona && one.name == PERSONA_MODEL);
     Ok(Count { at_least: page.items.iter().filter(counts).count(), more: page.next.is_some() })
+}
+
+/// What a project takes of the disk, and what it may take.
+pub async fn storage(project: &str) -> Answer<ProjectStorage> {
+    get(&format!("/projects/{}/storage", segment(project))).await
+}
+
+pub async fn set_storage_limits(project: &str, limits: &StorageLimits) -> Answer<ProjectStorage> {
+    put(&format!("/projects/{}/storage", segment(project)), limits).await
 }
 
 /// How many conversations of each kind there are.

@@ -22,10 +22,10 @@ pub async fn agreement(project: &str) -> Answer<ReviewAgreement> {
 
 /// In a whole project, those that are at least so many points apart: the first page, or the one after a cursor.
 pub async fn disagreements(project: &str, spread: u8, after: Option<String>) -> Answer<Page<Disagreement>> {
-    apart(&format!("/projects/{}/ratings/disagreements", segment(project)), spread, after).await
+    disagreement_page(&format!("/projects/{}/ratings/disagreements", segment(project)), spread, after).await
 }
 
 /// Disagreements of a project or a queue.
-pub async fn apart(path: &str, spread: u8, after: Option<String>) -> Answer<Page<Disagreement>> {
+pub async fn disagreement_page(path: &str, spread: u8, after: Option<String>) -> Answer<Page<Disagreement>> {
     get_with(path, &DisagreementParams { after, spread: Some(spread), ..DisagreementParams::default() }).await
 }

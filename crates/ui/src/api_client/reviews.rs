@@ -1,12 +1,12 @@
 //! Queues of conversations that people are to rate.
 
 use domain::api::{
-    ConversationFacets, ConversationSummary, MemberSummary, NewAssignment, NewQueue, NextReview, Page, PageParams,
-    QueueChange, ReviewAgreement, ReviewItem, ReviewQueue,
+    MemberSummary, NewAssignment, NewQueue, NextReview, Page, PageParams, QueueChange, ReviewAgreement, ReviewItem,
+    ReviewQueue,
 };
 use domain::calibration::Disagreement;
 
-use super::{Answer, NO_BODY, delete, get, get_with, patch, post, query, ratings};
+use super::{Answer, NO_BODY, PageStart, delete, explore, get, get_with, patch, post, ratings};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -54,18 +54,12 @@ pub async fn agreement(id: &str) -> Answer<ReviewAgreement> {
 
 /// Those that are at least so many points apart: the first page, or the one after a cursor.
 pub async fn disagreements(id: &str, spread: u8, after: Option<String>) -> Answer<Page<Disagreement>> {
-    ratings::apart(&format!("/review-queues/{}/disagreements", segment(id)), spread, after).await
+    ratings::disagreement_page(&format!("/review-queues/{}/disagreements", segment(id)), spread, after).await
 }
 
 /// Who may be given something.
 pub async fn members(project: &str) -> Answer<Vec<MemberSummary>> {
     get(&format!("/projects/{}/members", segment(project))).await
-}
-
-/// How many conversations of a project pass a filter, and what could be asked of them.
-pub async fn matching(project: &str, filter: &[(String, String)]) -> Answer<ConversationFacets> {
-    let params: Vec<_> = filter.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
-    query(&format!("/projects/{}/conversations/facets", segment(project)), &params).await
 }
 
 /// The first conversations of a project that pass a filter, by id. `went_on` is told how many were read so far.
@@ -75,18 +69,13 @@ pub async fn chosen(
     n: usize,
     went_on: impl Fn(usize),
 ) -> Answer<Vec<String>> {
-    const PAGE: &str = "200";
-    let (mut ids, mut after) = (Vec::new(), None);
+    let (mut ids, mut place) = (Vec::new(), PageStart::default());
     loop {
-        let mut params: Vec<_> = filter.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
-        params.push(("limit", PAGE.to_owned()));
-        params.extend(after.map(|after| ("after", after)));
-        let path = format!("/projects/{}/conversations", segment(project));
-        let page: Page<ConversationSummary> = query(&path, &params).await?;
+        let page = explore::list(project, filter, place).await?;
         ids.extend(page.items.into_iter().map(|row| row.id));
         went_on(ids.len());
-        after = page.next;
-        if after.is_none() || ids.len() >= n {
+        place = PageStart { after: page.next, skip: 0 };
+        if place.after.is_none() || ids.len() >= n {
             ids.truncate(n);
             return Ok(ids);
         }

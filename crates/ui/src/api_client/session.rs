@@ -1,6 +1,6 @@
 //! Who is signed in, and how they came in.
 
-use domain::api::{AcceptInvitation, Invited, OneTimeLink, SessionDetail, SignIn};
+use domain::api::{AcceptInvitation, LinkRecipient, OneTimeLink, SessionDetail, SignIn};
 
 use super::{Answer, CSRF_TOKEN, delete, get, post};
 
@@ -17,7 +17,7 @@ pub async fn sign_out() -> Answer<()> {
 }
 
 /// For whom a one-time link is.
-pub async fn invited(secret: &str) -> Answer<Invited> {
+pub async fn invited(secret: &str) -> Answer<LinkRecipient> {
     post("/invitations/look", &OneTimeLink { secret: secret.to_owned() }).await
 }
 

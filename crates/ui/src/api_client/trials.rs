@@ -1,7 +1,7 @@
 //! What authors try before they save it. Nothing of this is kept.
 
 use domain::api::trials::{
-    ImportInterface, ImportedDraft, PlayScenario, Prompts, Rehearsal, RenderPrompts, Tried, TryCalls,
+    ImportInterface, ImportedDraft, PlayScenario, Prompts, Rehearsal, RenderPrompts, TrialCalls, TrialReport,
 };
 
 use super::{AbortSignal, Answer, post, post_abortable};
@@ -24,7 +24,7 @@ pub async fn prompts(place: &DocumentRef, wanted: &RenderPrompts) -> Answer<Prom
 }
 
 /// Makes calls of a playbook's tools, one after the other.
-pub async fn calls(signal: &AbortSignal, place: &DocumentRef, wanted: &TryCalls) -> Answer<Tried> {
+pub async fn calls(signal: &AbortSignal, place: &DocumentRef, wanted: &TrialCalls) -> Answer<TrialReport> {
     post_abortable(signal, &format!("{}/try", path(place)), wanted).await
 }
 

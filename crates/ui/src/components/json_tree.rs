@@ -25,11 +25,15 @@ pub fn JsonTree(
     /// The value that was chosen, by its JSON pointer.
     #[prop(optional, into)]
     picked: Signal<Option<String>>,
+    /// What is open at first, by its JSON pointer.
+    #[prop(optional)]
+    open: &'static [&'static str],
     /// Somebody chooses a value.
     #[prop(optional, into)]
     pick: Option<Callback<String>>,
 ) -> impl IntoView {
-    let look = RwSignal::new(ViewState::default());
+    let open = open.iter().map(|pointer| (*pointer).to_owned()).collect();
+    let look = RwSignal::new(ViewState { open, ..ViewState::default() });
     let active = RwSignal::new(None::<String>);
     Effect::new(move |_| {
         let mut pointers: Vec<String> = marks.read().keys().cloned().collect();

@@ -44,7 +44,7 @@ where
     let list = StoredValue::new(List::here(what));
     // Until the reader is there again, what the list looks like is not where they are in it.
     let left = StoredValue::new(list.with_value(List::left));
-    let keep = move || list.with_value(|list| list.keep(rows.read_untracked().len()));
+    let keep = move || list.with_value(|list| list.save(rows.read_untracked().len()));
     let load = move |after: Option<String>| {
         rest.set(NextPage::Loading);
         let first = after.is_none();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use leptos::prelude::*;
 
 use crate::components::Change;
@@ -13,7 +13,7 @@ use crate::format;
 pub fn Working(
     /// Stands before the step: "Selecting".
     what: &'static str,
-    #[prop(into)] doing: Signal<Option<Doing>>,
+    #[prop(into)] doing: Signal<Option<JobProgress>>,
     cancel: impl Fn() + 'static,
 ) -> impl IntoView {
     view! {

@@ -9,6 +9,7 @@ use crate::labels::Tone;
 
 #[component]
 pub fn RunHeader(run: RwSignal<RunSummary>) -> impl IntoView {
+    let of = if run.read_untracked().plays_rows() { "Workflow" } else { "Playbook" };
     let RunSummary { playbook, seed, created_at, .. } = run.get_untracked();
     let state = Memo::new(move |_| run.read().state);
     let because =
@@ -27,7 +28,7 @@ pub fn RunHeader(run: RwSignal<RunSummary>) -> impl IntoView {
                 </dd>
             </div>
             <div>
-                <dt>"Playbook"</dt>
+                <dt>{of}</dt>
                 <dd>{playbook}</dd>
             </div>
             <div>

@@ -23,10 +23,19 @@ const OF_PROJECT: [(&str, &[Link]); 4] = [
             ("Playbooks", "/playbooks", "g b"),
             ("Personas", "/personas", "g a"),
             ("Judges", "/judges", "g j"),
+            ("Workflows", "/workflows", "g w"),
         ],
     ),
     ("Play", &[("Runs", "/runs", "g r"), ("Conversations", "/conversations", "g c"), ("Reviews", "/reviews", "g v")]),
-    ("Data", &[("Corpora", "/corpora", "g d"), ("Exports", "/exports", "g e")]),
+    (
+        "Data",
+        &[
+            ("Corpora", "/corpora", "g d"),
+            ("Exports", "/exports", "g e"),
+            ("Datasets", "/datasets", "g t"),
+            ("Indexes", "/indexes", "g i"),
+        ],
+    ),
 ];
 
 #[component]

@@ -1,6 +1,7 @@
 //! A conversation as chat.
 
 mod parts;
+mod tool_call;
 
 use std::ops::Range;
 
@@ -9,10 +10,10 @@ use leptos::prelude::*;
 
 use crate::components::LongText;
 use crate::components::long_text::beginning;
-use crate::components::tool_call::ToolCall;
 use crate::transcript::{self, Call, Caller, Turn, TurnContent};
 use crate::{format, labels};
 use parts::{Parts, Piece};
+use tool_call::ToolCall;
 
 /// Letters of a reason that stand in the line that is unfolded.
 const REASON: usize = 300;
@@ -119,7 +120,7 @@ fn Gap(nth: usize, count: Memo<usize>, parts: RwSignal<Parts>) -> impl IntoView 
             </button>
         }
     };
-    let long = Memo::new(move |_| gap.read().as_ref().is_some_and(|gap| !parts::together(gap.start, gap.end - 1)));
+    let long = Memo::new(move |_| gap.read().as_ref().is_some_and(|gap| !parts::in_same_part(gap.start, gap.end - 1)));
     view! {
         <p class="inline">
             <span class="muted">{says}</span>

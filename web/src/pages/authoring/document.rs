@@ -4,16 +4,11 @@ mod changes;
 mod checking;
 mod conflict;
 mod deleted;
-mod draft;
-mod draft_storage;
 mod files;
 mod header;
 mod help;
-pub mod local;
 mod problems;
-mod references;
 mod scenario;
-mod uses;
 mod versions;
 mod write;
 
@@ -21,17 +16,18 @@ use domain::api::documents::Document;
 use domain::project::{Kind, PERSONA_MODEL};
 use leptos::prelude::*;
 
+use super::draft::Draft;
+use super::draft_guard;
 use super::persona::{ComparePanel, ProfilePanel};
 use super::playbook::{PromptsPanel, ToolTrials, ToolsPanel, TryPanel};
-pub use draft::{Draft, SourceLocation};
+use super::references::References;
+use super::uses::UsesPanel;
+use super::workflow::RunsPanel;
 use header::Header;
-pub use references::{NoModel, References};
 use ui::api_client::documents::DocumentRef;
 use ui::components::{AsyncView, Tabs, set_title, use_tab};
 use ui::session::Project;
 use ui::{address, api_client};
-pub use uses::Uses;
-use uses::UsesPanel;
 use versions::VersionsPanel;
 use write::Write;
 
@@ -87,6 +83,9 @@ fn tabs(kind: Kind, name: &str) -> (&'static [&'static str], &'static Names) {
                 ("used-by", "Used by"),
             ],
         ),
+        Kind::Workflow => {
+            (&["source", "runs", "versions"], &[("source", "Source"), ("runs", "Runs"), ("versions", "Versions")])
+        }
         _ => (
             &["source", "versions", "used-by"],
             &[("source", "Source"), ("versions", "Versions"), ("used-by", "Used by")],
@@ -104,7 +103,7 @@ fn DocumentView(place: DocumentRef, document: Document) -> impl IntoView {
     provide_context(references);
     provide_context(ToolTrials::of(draft));
     checking::keep_checked(draft, references);
-    draft_storage::guard(draft);
+    draft_guard::guard(draft);
     let (tab, choose) = use_tab("tab", names);
     view! {
         <Header />
@@ -120,6 +119,7 @@ fn DocumentView(place: DocumentRef, document: Document) -> impl IntoView {
                 "tools" => view! { <ToolsPanel choose /> }.into_any(),
                 "prompts" => view! { <PromptsPanel choose /> }.into_any(),
                 "try" => view! { <TryPanel /> }.into_any(),
+                "runs" => view! { <RunsPanel /> }.into_any(),
                 "versions" => view! { <VersionsPanel /> }.into_any(),
                 "used-by" => view! { <UsesPanel /> }.into_any(),
                 _ => return None,

@@ -4,11 +4,11 @@ mod fields;
 mod form;
 mod prompts;
 mod tools;
-mod trying;
+mod trial_calls;
 
 pub use prompts::PromptsPanel;
 pub use tools::ToolsPanel;
-pub use trying::{ToolTrials, TryPanel};
+pub use trial_calls::{ToolTrials, TryPanel};
 
 use domain::playbook::Simulate;
 

@@ -1,9 +1,9 @@
 //! The whole project, validated: all documents together, each scenario proved, and compared with all others.
 
 use domain::access::Role;
-use domain::api::documents::{Found, ValidationDetail};
+use domain::api::documents::{DocumentFinding, ValidationDetail};
 use domain::finding::Rule;
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use domain::project::DocumentId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -22,7 +22,7 @@ struct ValidationRequest {
     busy: RwSignal<bool>,
     /// Dropped, it ends the server's work.
     guard: StoredValue<Option<AbortGuard>, LocalStorage>,
-    doing: RwSignal<Option<Doing>>,
+    doing: RwSignal<Option<JobProgress>>,
     why: RwSignal<Option<String>>,
     /// Counts what was asked; what comes of an older one is no longer waited for.
     latest: StoredValue<u32>,
@@ -152,8 +152,8 @@ fn LastValidation(last: Option<ValidationDetail>) -> impl IntoView {
 }
 
 #[component]
-fn Item(found: Found) -> impl IntoView {
-    let Found { grade, rule, file, line, field, message, .. } = found;
+fn Item(found: DocumentFinding) -> impl IntoView {
+    let DocumentFinding { grade, rule, file, line, field, message, .. } = found;
     let place = match (line, field.is_empty()) {
         (0, _) => field,
         (line, true) => format!("line {line}"),
@@ -167,7 +167,7 @@ fn Item(found: Found) -> impl IntoView {
     });
     let named = leads.is_none().then_some(file);
     view! {
-        <li title=rule.map_or("", Rule::says)>
+        <li title=rule.map_or("", Rule::explanation)>
             <p>
                 <Badge tone=words::tone(grade) text=grade.into_str() />
                 <span class="text" dir="auto">

@@ -6,13 +6,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::api::documents::Found;
+use domain::api::documents::DocumentFinding;
 use domain::persona::PersonaModel;
 use domain::playbook::Playbook;
 use domain::project::Kind;
 use domain::{Problem, document};
 
-use super::document::local::{self, OtherDocuments};
+use super::local::{self, OtherDocuments};
 use ui::api_client::Answer;
 use ui::parts::wasm_split;
 
@@ -39,7 +39,7 @@ pub fn check(
     files: BTreeMap<String, String>,
     playbook: Option<Arc<Playbook>>,
     model: Option<Arc<PersonaModel>>,
-) -> Answer<Vec<Found>> {
+) -> Answer<Vec<DocumentFinding>> {
     let others = OtherDocuments { playbook: playbook.as_deref(), model: model.as_deref() };
     Ok(local::check(kind, &files, &others))
 }

@@ -13,6 +13,7 @@ pub const fn plural(kind: Kind) -> &'static str {
         Kind::Scenario => "Scenarios",
         Kind::Persona => "Personas",
         Kind::Judge => "Judges",
+        Kind::Workflow => "Workflows",
     }
 }
 
@@ -26,6 +27,9 @@ pub const fn meaning(kind: Kind) -> &'static str {
             "A scenario is one situation: what the user wants, which records exist, and what must be true at the end."
         }
         Kind::Persona => "A persona profile is one kind of person. Each simulated user is drawn from one.",
+        Kind::Workflow => {
+            "A workflow turns an input row into an output row: it asks models, computes and searches, for lists and in loops."
+        }
         Kind::Judge => "A judge says by which criteria conversations are scored, and what each score means.",
     }
 }

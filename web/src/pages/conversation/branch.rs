@@ -24,7 +24,7 @@ use ui::{address, api_client, format};
 const EVERY: Duration = Duration::from_secs(3);
 
 /// What the field for other words is called, and what becomes of it left empty.
-const fn says(whose: Speaker) -> (&'static str, &'static str) {
+const fn label_and_hint(whose: Speaker) -> (&'static str, &'static str) {
     match whose {
         Speaker::Agent => ("What the agent says here instead", "If empty, the chosen model writes it."),
         _ => (
@@ -45,7 +45,7 @@ pub fn BranchForm(
     drafts: Drafts,
     close: Callback<()>,
 ) -> impl IntoView {
-    let (label, hint) = says(whose);
+    let (label, hint) = label_and_hint(whose);
     let (model, content) = (drafts.model, drafts.content);
     let (making, problems) = (drafts.branching, Problems::default());
     let close = move || {

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use domain::access::Role;
-use domain::api::{CorrectedCall, CorrectedMessage, DiffKind, DiffPiece, NewCorrection};
-use domain::message::{Message, ToolCall};
+use domain::api::{CorrectedMessage, DiffKind, DiffPiece};
+use domain::message::Message;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::correction_draft::CorrectionDraft;
 use super::drafts::Drafts;
 use super::form_keys::press;
 use super::notes::Notes;
@@ -15,7 +16,7 @@ use ui::components::{
     Failure, FormError, FormField, Loading, LongText, Problems, Send, ShowMore, Toasts, cut, explain,
 };
 use ui::session::Project;
-use ui::{api_client, json_text, labels};
+use ui::{api_client, labels};
 
 /// Letters of a tool's name in a label.
 const NAME: usize = 100;
@@ -30,7 +31,8 @@ pub fn CorrectionForm(spoke: u32, notes: Notes, drafts: Drafts, close: Callback<
     let failed = Memo::new(move |_| if first.read().is_none() { notes.unread.get() } else { None });
     move || match (first.get(), failed.get()) {
         (Some(CorrectedMessage { message: Message::Assistant { content, reasoning_content, tool_calls }, .. }), _) => {
-            let draft = drafts.correction(|| Draft::of(content, reasoning_content.unwrap_or_default(), tool_calls));
+            let draft =
+                drafts.correction(|| CorrectionDraft::of(content, reasoning_content.unwrap_or_default(), tool_calls));
             view! { <DraftForm spoke notes drafts close draft /> }.into_any()
         }
         (_, Some(error)) => view! { <Failure error retry=move || notes.read_again() /> }.into_any(),
@@ -39,7 +41,7 @@ pub fn CorrectionForm(spoke: u32, notes: Notes, drafts: Drafts, close: Callback<
 }
 
 #[component]
-fn DraftForm(spoke: u32, notes: Notes, drafts: Drafts, close: Callback<()>, draft: Draft) -> impl IntoView {
+fn DraftForm(spoke: u32, notes: Notes, drafts: Drafts, close: Callback<()>, draft: CorrectionDraft) -> impl IntoView {
     let (busy, problems, unread) = (drafts.sending, Problems::default(), RwSignal::new(None::<String>));
     let leave = move || {
         if !drafts.is_sent() {
@@ -73,7 +75,7 @@ fn DraftForm(spoke: u32, notes: Notes, drafts: Drafts, close: Callback<()>, draf
             }
         });
     };
-    let Draft { content, reasoning, calls, note, .. } = fields;
+    let CorrectionDraft { content, reasoning, calls, note, .. } = fields;
     let call = move |(name, arguments): (String, RwSignal<String>)| {
         view! {
             <FormField label=format!("Arguments of {}", short(&name)) wrong=problems.at("/tool_calls")>
@@ -118,63 +120,6 @@ fn DraftForm(spoke: u32, notes: Notes, drafts: Drafts, close: Callback<()>, draf
                 </button>
             </div>
         </form>
-    }
-}
-
-/// A turn as somebody is writing it, and as it read before.
-#[derive(Clone)]
-pub struct Draft {
-    content: RwSignal<String>,
-    reasoning: RwSignal<String>,
-    calls: Vec<(String, RwSignal<String>)>,
-    note: RwSignal<String>,
-    before: (String, String, Vec<String>),
-}
-
-impl Draft {
-    fn of(content: String, reasoning: String, calls: Vec<ToolCall>) -> Self {
-        let laid_out: Vec<_> =
-            calls.into_iter().map(|call| (call.function.name, json_text::layout(&call.function.arguments))).collect();
-        let before = laid_out.iter().map(|(_, arguments)| arguments.clone()).collect();
-        Self {
-            content: RwSignal::new(content.clone()),
-            reasoning: RwSignal::new(reasoning.clone()),
-            calls: laid_out.into_iter().map(|(name, text)| (name, RwSignal::new(text))).collect(),
-            note: RwSignal::default(),
-            before: (content, reasoning, before),
-        }
-    }
-
-    /// Whether somebody has written anything.
-    pub fn is_changed(&self) -> bool {
-        let texts = self.calls.iter().map(|(_, text)| text.get_untracked());
-        self.content.get_untracked() != self.before.0
-            || self.reasoning.get_untracked() != self.before.1
-            || !texts.eq(self.before.2.iter().cloned())
-            || !self.note.get_untracked().is_empty()
-    }
-
-    /// What is to be sent: only the parts that were changed.
-    fn body(&self, spoke: u32) -> Result<NewCorrection, String> {
-        let (content, reasoning) = (self.content.get_untracked(), self.reasoning.get_untracked());
-        let texts: Vec<String> = self.calls.iter().map(|(_, text)| text.get_untracked()).collect();
-        let calls = || {
-            let calls = self.calls.iter().zip(&texts).map(|((name, _), text)| {
-                let text = if text.trim().is_empty() { "{}" } else { text };
-                let arguments = serde_json::from_str(text)
-                    .map_err(|error| format!("The arguments of {name} are not a JSON object: {error}."))?;
-                Ok(CorrectedCall { name: name.clone(), arguments })
-            });
-            calls.collect::<Result<Vec<_>, String>>()
-        };
-        Ok(NewCorrection {
-            seq: spoke,
-            content: (content != self.before.0).then_some(content),
-            reasoning: (reasoning != self.before.1).then_some(reasoning),
-            tool_calls: (texts != self.before.2).then(calls).transpose()?,
-            withdraw: false,
-            note: self.note.get_untracked(),
-        })
     }
 }
 

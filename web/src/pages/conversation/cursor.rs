@@ -6,7 +6,7 @@ use leptos_router::hooks::query_signal_with_options;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, ScrollIntoViewOptions, ScrollLogicalPosition};
 
-use crate::pages::review::is_rating;
+use crate::pages::ratings::is_rating;
 use ui::components::anchor;
 use ui::keys::use_shortcut;
 use ui::transcript::{self, Turn};

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::reactive::owner::WeakOwner;
 
-use super::correct::Draft;
+use super::correction_draft::CorrectionDraft;
 use ui::components::Change;
 
 /// As long as the turn is on the page.
@@ -17,7 +17,7 @@ pub struct Drafts {
     /// Whether an annotation or a correction is on its way.
     pub sending: RwSignal<bool>,
     pub branching: Change,
-    correction: StoredValue<Option<Draft>>,
+    correction: StoredValue<Option<CorrectionDraft>>,
     /// The turn's, not a form's: what it owns stays.
     turn: StoredValue<Option<WeakOwner>>,
 }
@@ -42,8 +42,8 @@ impl Drafts {
     }
 
     /// The correction that was begun, or else one that is made.
-    pub fn correction(self, make: impl FnOnce() -> Draft) -> Draft {
-        if let Some(begun) = self.correction.get_value().filter(Draft::is_changed) {
+    pub fn correction(self, make: impl FnOnce() -> CorrectionDraft) -> CorrectionDraft {
+        if let Some(begun) = self.correction.get_value().filter(CorrectionDraft::is_changed) {
             return begun;
         }
         let turn = self.turn.get_value().as_ref().and_then(WeakOwner::upgrade);

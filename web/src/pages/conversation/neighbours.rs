@@ -1,31 +1,28 @@
 //! The way to the conversations before and after this one, in the order of the list that led here.
 
-use domain::api;
+use domain::api::{self, ConversationOrderParams, CorpusNeighbourParams};
 use domain::filter::list_parameters;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
-use leptos_router::location::Url;
 use leptos_router::params::ParamsMap;
 
-use crate::pages::review::is_rating;
+use crate::pages::ratings::is_rating;
+use ui::address::{self, CORPUS};
+use ui::api_client;
 use ui::api_client::Answer;
 use ui::components::failed;
 use ui::keys::use_shortcut;
 use ui::session::Project;
-use ui::{address, api_client};
-
-/// Which corpus' list led here.
-const CORPUS: &str = "corpus";
 
 #[component]
 pub fn Neighbours(conversation: String) -> impl IntoView {
     let project = Project::here().name();
-    let list = list(&use_query_map().get_untracked());
-    let query = text(&list);
+    let list = List::of(&use_query_map().get_untracked());
+    let query = list.query();
     let answer = LocalResource::new(move || {
         let (conversation, list) = (conversation.clone(), list.clone());
-        async move { ask(&conversation, &list).await }
+        async move { list.neighbours(&conversation).await }
     });
     let href = move |id: &str| format!("{}{query}", address::conversation(&project, id));
     let href = StoredValue::new(href);
@@ -67,24 +64,42 @@ fn NeighbourLink(to: Signal<Option<String>>, says: &'static str, key: &'static s
     }
 }
 
-/// What the list was asked for, as it stands in the address; whatever else stands there is about this page. A corpus has a
-/// list of what it keeps and one of what it dropped.
-fn list(address: &ParamsMap) -> Vec<(&'static str, String)> {
-    let values = |name: &'static str| address.get_all(name).into_iter().flatten().map(move |value| (name, value));
-    if address.get_str(CORPUS).is_some() {
-        return [CORPUS, "split", "dropped_by"].into_iter().flat_map(values).collect();
-    }
-    list_parameters().chain(["sort", "order"]).flat_map(values).collect()
+/// The list that led here.
+#[derive(Clone)]
+enum List {
+    /// By the parameters of lists of conversations.
+    Filtered(Vec<(String, String)>),
+    /// What a corpus keeps, or what it dropped.
+    OfCorpus(String, CorpusNeighbourParams),
 }
 
-async fn ask(conversation: &str, list: &[(&'static str, String)]) -> Answer<api::Neighbours> {
-    match list.split_first() {
-        Some(((CORPUS, corpus), among)) => api_client::corpora::neighbours(corpus, conversation, among).await,
-        _ => api_client::conversations::neighbours(conversation, list).await,
+impl List {
+    /// As it is in the address; all else there is about this page.
+    fn of(address: &ParamsMap) -> Self {
+        if let Some(corpus) = address.get(CORPUS) {
+            let list = CorpusNeighbourParams {
+                split: address.get_str("split").and_then(|side| side.parse().ok()),
+                dropped_by: address.get_str("dropped_by").and_then(|step| step.parse().ok()),
+            };
+            return Self::OfCorpus(corpus, list);
+        }
+        let values =
+            |name: &'static str| address.get_all(name).into_iter().flatten().map(move |value| (name.to_owned(), value));
+        Self::Filtered(list_parameters().chain(ConversationOrderParams::NAMES).flat_map(values).collect())
     }
-}
 
-fn text(list: &[(&str, String)]) -> String {
-    let pairs: Vec<String> = list.iter().map(|(name, value)| format!("{name}={}", Url::escape(value))).collect();
-    if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
+    async fn neighbours(&self, conversation: &str) -> Answer<api::Neighbours> {
+        match self {
+            Self::Filtered(list) => api_client::conversations::neighbours(conversation, list).await,
+            Self::OfCorpus(corpus, list) => api_client::corpora::neighbours(corpus, conversation, *list).await,
+        }
+    }
+
+    /// As it is in the address of a neighbour.
+    fn query(&self) -> String {
+        match self {
+            Self::Filtered(list) => address::query(list),
+            Self::OfCorpus(corpus, list) => address::in_corpus(corpus, *list),
+        }
+    }
 }

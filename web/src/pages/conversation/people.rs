@@ -8,7 +8,7 @@ use super::branch::Branches;
 use super::cursor::Cursor;
 use super::notes::Notes;
 use super::remarks::Remarks;
-use crate::pages::review::{DraftStorage, RatingForm};
+use crate::pages::ratings::{DraftStorage, RatingForm};
 use ui::components::{Failure, FirstRows, Loading, LongText, MoreRows, show};
 use ui::{api_client, format, labels};
 

@@ -7,7 +7,9 @@ use leptos::prelude::*;
 
 use super::naming;
 use ui::api_client::{self, Answer};
-use ui::components::{FieldReader, FormError, FormField, NumberField, Polled, Problems, Send, TextField, Toasts, send};
+use ui::components::{
+    FieldReader, FormError, FormField, NumberField, Polling, Problems, Send, TextField, Toasts, send,
+};
 
 #[derive(Clone, Copy)]
 struct Draft {
@@ -84,7 +86,7 @@ pub fn ModelForm(
     /// To be changed; `None`: a new one.
     model: Option<ModelSummary>,
     open: RwSignal<bool>,
-    models: Polled<Vec<ModelSummary>>,
+    models: Polling<Vec<ModelSummary>>,
 ) -> impl IntoView {
     let known = model.is_some();
     let draft = Draft::of(model.as_ref());

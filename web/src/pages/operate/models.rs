@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use super::model_form::ModelForm;
 use super::probe::Probe;
 use ui::components::{
-    AsyncView, Badge, Confirm, Dialog, Empty, FirstRows, MoreRows, Polled, Replicas, act, refresh, set_title,
+    AsyncView, Badge, Confirm, Dialog, Empty, FirstRows, MoreRows, Polling, Replicas, act, refresh, set_title,
 };
 use ui::labels::Tone;
 use ui::session::Session;
@@ -58,7 +58,7 @@ pub fn ModelsPage() -> impl IntoView {
 }
 
 #[component]
-fn Model(name: String, known: Signal<Vec<ModelSummary>>, models: Polled<Vec<ModelSummary>>) -> impl IntoView {
+fn Model(name: String, known: Signal<Vec<ModelSummary>>, models: Polling<Vec<ModelSummary>>) -> impl IntoView {
     let own = name.clone();
     let found = Memo::new(move |_| known.read().iter().find(|model| model.name == own).cloned());
     let first = found.get_untracked()?;
@@ -150,7 +150,7 @@ fn ModelDetails(said: ModelFacts) -> impl IntoView {
 
 /// For what an administrator added; what stands in models.yaml is changed there.
 #[component]
-fn Buttons(name: String, editable: Memo<bool>, models: Polled<Vec<ModelSummary>>) -> impl IntoView {
+fn Buttons(name: String, editable: Memo<bool>, models: Polling<Vec<ModelSummary>>) -> impl IntoView {
     let (edit, gone, busy) = (RwSignal::new(false), RwSignal::new(false), RwSignal::new(false));
     let name = StoredValue::new(name);
     let remove = move || {
@@ -184,7 +184,7 @@ fn Buttons(name: String, editable: Memo<bool>, models: Polled<Vec<ModelSummary>>
 
 /// Asked for each time it opens: what is saved replaces all of the model, whoever changed it last.
 #[component]
-fn EditModel(name: String, open: RwSignal<bool>, models: Polled<Vec<ModelSummary>>) -> impl IntoView {
+fn EditModel(name: String, open: RwSignal<bool>, models: Polling<Vec<ModelSummary>>) -> impl IntoView {
     let load = move || {
         let name = name.clone();
         async move { api_client::models::one(&name).await }

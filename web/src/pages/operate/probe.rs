@@ -1,6 +1,8 @@
 //! Whether the endpoints of a model answer as the platform needs it: tried before a run spends money.
 
-use domain::api::probe::{Feature, ModelProbe, ProbeCheck, ProbeFeature, ProbeKind, ProbeOutcome, ReplicaProbe};
+use domain::api::probe::{
+    Feature, ModelProbe, ProbeCheck, ProbeFeature, ProbeKind, ProbeOutcome, ProbeUsage, ReplicaProbe,
+};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -56,8 +58,9 @@ pub fn Probe(name: String) -> impl IntoView {
             <div aria-live="polite">
                 {move || found.get().map(|found| {
                     let at = format::time(found.probed_at);
+                    let usage = found.usage().map(usage_summary);
                     view! {
-                        <p class="muted">"Probed " {at}</p>
+                        <p class="muted">"Probed " {at} {usage}</p>
                         {found.replicas.into_iter().map(|one| view! { <ReplicaResults one /> }).collect_view()}
                     }
                 })}
@@ -68,6 +71,13 @@ pub fn Probe(name: String) -> impl IntoView {
             </details>
         </div>
     }
+}
+
+fn usage_summary(usage: ProbeUsage) -> String {
+    let count = |count: u64| format::count(i64::try_from(count).unwrap_or(i64::MAX));
+    let (calls, read) = (count(usage.calls.into()), count(usage.prompt_tokens));
+    let cost = if usage.cost > 0.0 { format!(", cost {}", format::money(usage.cost)) } else { String::new() };
+    format!(": {calls} calls, {read} tokens read, {} written{cost}", count(usage.completion_tokens))
 }
 
 #[component]

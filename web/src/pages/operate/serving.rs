@@ -6,7 +6,7 @@ use domain::api::workers::{Engine, Gpu, WorkerOrder, WorkerState, WorkerSummary}
 use leptos::prelude::*;
 
 use super::join::Join;
-use ui::components::{Badge, Confirm, Dialog, Empty, FirstRows, MoreRows, Polled, act, refresh};
+use ui::components::{Badge, Confirm, Dialog, Empty, FirstRows, MoreRows, Polling, act, refresh};
 use ui::labels::Tone;
 use ui::session::Session;
 use ui::{api_client, format};
@@ -52,7 +52,7 @@ pub fn Serving() -> impl IntoView {
 }
 
 #[component]
-fn Worker(id: i64, known: Signal<Vec<WorkerSummary>>, workers: Polled<Vec<WorkerSummary>>) -> impl IntoView {
+fn Worker(id: i64, known: Signal<Vec<WorkerSummary>>, workers: Polling<Vec<WorkerSummary>>) -> impl IntoView {
     let found = Memo::new(move |_| known.read().iter().find(|worker| worker.id == id).cloned());
     let first = found.get_untracked()?;
     let (name, model, engine, url) = (first.name.clone(), first.model.clone(), first.engine, first.url.clone());
@@ -84,7 +84,7 @@ fn Worker(id: i64, known: Signal<Vec<WorkerSummary>>, workers: Polled<Vec<Worker
                 <Figure label="Prefix cache hits" value=move || share(worker.read().load.prefix_cache_hits) />
                 <Figure label="Engine restarts" value=move || worker.read().restarts.to_string() />
             </dl>
-            {move || worker.read().gpus.iter().map(|gpu| view! { <p class="muted">{about(gpu)}</p> }).collect_view()}
+            {move || worker.read().gpus.iter().map(|gpu| view! { <p class="muted">{describe_gpu(gpu)}</p> }).collect_view()}
         </section>
     })
 }
@@ -101,7 +101,7 @@ fn Figure(label: &'static str, value: impl Fn() -> String + Send + 'static) -> i
 
 /// What an administrator may ask of it.
 #[component]
-fn Orders(id: i64, name: String, external: bool, workers: Polled<Vec<WorkerSummary>>) -> impl IntoView {
+fn Orders(id: i64, name: String, external: bool, workers: Polling<Vec<WorkerSummary>>) -> impl IntoView {
     let (sure, busy) = (RwSignal::new(false), RwSignal::new(false));
     let name = StoredValue::new(name);
     let order = move |order: WorkerOrder| {
@@ -158,7 +158,7 @@ fn share(figure: Option<f64>) -> String {
     figure.map_or_else(|| "–".to_owned(), format::percent)
 }
 
-fn about(gpu: &Gpu) -> String {
+fn describe_gpu(gpu: &Gpu) -> String {
     let busy = gpu.utilisation.map_or_else(String::new, |busy| format!(", {busy} % busy"));
     format!("GPU {}: {}, {} of {} MiB{busy}", gpu.index, gpu.name, gpu.memory_used, gpu.memory_total)
 }

@@ -2,11 +2,13 @@
 
 mod configuration;
 mod endpoints;
+mod figures;
 mod judgings;
 mod list;
 mod live;
 mod overview;
 mod pace;
+mod rows;
 mod settings;
 mod usage;
 mod yields;
@@ -15,13 +17,16 @@ use std::time::Duration;
 
 use domain::api::{RunSummary, RunTerms};
 use leptos::prelude::*;
+use leptos_router::components::A;
 
 use configuration::Configuration;
+use data_pages::of_played;
 use judgings::Judgings;
 use list::RunConversations;
 use overview::Overview;
+use rows::OutputRows;
 use settings::Settings;
-use ui::components::{AsyncView, Crumbs, Polled, RunControls, RunHeader, Stale, Tabs, refresh, set_title, use_tab};
+use ui::components::{AsyncView, Crumbs, Polling, RunControls, RunHeader, Stale, Tabs, refresh, set_title, use_tab};
 use ui::session::Project;
 use ui::{address, api_client};
 
@@ -32,6 +37,9 @@ const TABS: [(&str, &str); 4] = [
     ("configuration", "Configuration"),
 ];
 const NAMES: [&str; 4] = ["overview", "conversations", "judgings", "configuration"];
+/// Of a run of a workflow.
+const ROW_TABS: [(&str, &str); 3] = [("overview", "Overview"), ("rows", "Rows"), ("configuration", "Configuration")];
+const ROW_NAMES: [&str; 3] = ["overview", "rows", "configuration"];
 
 /// How often is asked what no event tells.
 const EVERY: Duration = Duration::from_secs(5);
@@ -40,12 +48,17 @@ const EVERY: Duration = Duration::from_secs(5);
 #[derive(Clone, Copy)]
 struct LiveRun {
     run: RwSignal<RunSummary>,
-    terms: Polled<RunTerms>,
+    terms: Polling<RunTerms>,
     /// Whether it may still change by itself.
     live: Signal<bool>,
 }
 
 impl LiveRun {
+    /// Whether its tasks are rows of a workflow, and no conversations.
+    fn plays_rows(self) -> bool {
+        self.run.read_untracked().plays_rows()
+    }
+
     fn id(self) -> String {
         self.run.read_untracked().id.clone()
     }
@@ -81,10 +94,13 @@ fn Run(run: RunSummary) -> impl IntoView {
         async move { api_client::runs::terms(&id).await }
     });
     let followed = LiveRun { run, terms, live: live.into() };
-    let (chosen, choose) = use_tab("tab", &NAMES);
+    let names: &'static [&'static str] = if followed.plays_rows() { &ROW_NAMES } else { &NAMES };
+    let tabs: &'static [(&'static str, &'static str)] = if followed.plays_rows() { &ROW_TABS } else { &TABS };
+    let (chosen, choose) = use_tab("tab", names);
     let panel = move |name: &'static str| {
         let view = match name {
             "conversations" => view! { <RunConversations followed /> }.into_any(),
+            "rows" => view! { <OutputRows followed /> }.into_any(),
             "judgings" => view! { <Judgings followed /> }.into_any(),
             "configuration" => view! { <Configuration followed /> }.into_any(),
             _ => view! { <Overview followed /> }.into_any(),
@@ -99,10 +115,21 @@ fn Run(run: RunSummary) -> impl IntoView {
         <h1>{title}</h1>
         <RunControls run>
             <Settings followed />
+            {(!followed.plays_rows()).then(|| view! { <MakeDataset id=followed.id() /> })}
         </RunControls>
         <Stale error=lost />
         <RunHeader run />
-        <Tabs label="Parts of the run" tabs=&TABS chosen choose />
+        <Tabs label="Parts of the run" tabs chosen choose />
         {move || panel(chosen.get())}
+    }
+}
+
+#[component]
+fn MakeDataset(id: String) -> impl IntoView {
+    let dataset = of_played(&Project::here().name(), "run", &id);
+    view! {
+        <A href={dataset} {..} class="button">
+            "Make a dataset"
+        </A>
     }
 }

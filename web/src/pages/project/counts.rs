@@ -2,6 +2,7 @@
 
 use domain::access::Role;
 use domain::api::ConversationFacets;
+use domain::filter::Dimension;
 use domain::project::Kind;
 use leptos::prelude::*;
 use leptos_router::components::A;
@@ -12,11 +13,12 @@ use ui::session::{Project, Session};
 use ui::{address, format};
 
 /// Documents change when people save them: no need to look again and again.
-const KINDS: [(Kind, &str, &str); 4] = [
+const KINDS: [(Kind, &str, &str); 5] = [
     (Kind::Scenario, "Scenarios", "/scenarios"),
     (Kind::Playbook, "Playbooks", "/playbooks"),
     (Kind::Persona, "Personas", "/personas"),
     (Kind::Judge, "Judges", "/judges"),
+    (Kind::Workflow, "Workflows", "/workflows"),
 ];
 
 #[component]
@@ -39,7 +41,7 @@ pub fn Counts(name: String) -> impl IntoView {
         let project = project.clone();
         async move { projects::conversations(&project).await }
     });
-    let told = move |of: fn(&ConversationFacets) -> u64| {
+    let count_of = move |of: fn(&ConversationFacets) -> u64| {
         Signal::derive(move || facets.newest().read().as_ref().map(|facets| whole(of(facets))))
     };
     let href = address::project(&name, "/conversations");
@@ -47,8 +49,8 @@ pub fn Counts(name: String) -> impl IntoView {
     view! {
         <Stale error />
         <dl class="figures">
-            {figure("Conversations", href.clone(), told(|facets| facets.total))}
-            {figure("Accepted", format!("{href}?outcome=accepted"), told(accepted))}
+            {figure("Conversations", href.clone(), count_of(|facets| facets.total))}
+            {figure("Accepted", format!("{href}?outcome=accepted"), count_of(accepted))}
             {documents}
         </dl>
     }
@@ -75,6 +77,7 @@ pub fn Shortcuts(name: String) -> impl IntoView {
                 {link("Make a corpus", "/corpora", "select, balance, split")}
                 {link("Download", "/exports", "JSONL, Parquet or preference pairs")}
                 {link("Members", "/members", "who may do what here")}
+                {link("Storage", "/storage", "what the project takes of the disk, and may take")}
                 {move || project.may(Role::Admin).then(|| of_admins("Audit log", "/audit", "who changed what"))}
                 {Session::here().is_administrator().then(|| view! {
                     <li>
@@ -104,7 +107,7 @@ fn documents(count: Count) -> String {
 }
 
 fn accepted(facets: &ConversationFacets) -> u64 {
-    let outcomes = facets.facets.iter().filter(|facet| facet.name == "outcome").flat_map(|facet| &facet.values);
+    let outcomes = facets.facet(Dimension::Outcome).into_iter().flat_map(|facet| &facet.values);
     outcomes.filter(|value| value.value == "accepted").map(|value| value.count).sum()
 }
 

@@ -55,7 +55,7 @@ pub fn FilterFields(filter: Filter) -> impl IntoView {
     let project = Project::here();
     let load = move || {
         let (name, params) = (project.name(), filter.params());
-        async move { api_client::reviews::matching(&name, &params).await }
+        async move { api_client::explore::facets(&name, &params).await }
     };
     view! {
         <div class="fields">
@@ -119,5 +119,17 @@ fn Select(value: RwSignal<String>, options: &'static [(&'static str, &'static st
         <select on:change:target=move |event| value.set(event.target().value())>
             {options.iter().map(option).collect_view()}
         </select>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_form_asks_for_is_known_to_lists() {
+        for name in OWN {
+            assert!(list_parameters().any(|known| known == name), "{name}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Making a review queue.
 
 use domain::api::{LARGEST_QUEUE, NewQueue, ReviewQueue};
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use futures::future::{AbortHandle, abortable};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -9,34 +9,13 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_location, use_navigate};
 
 use super::choices::{CorpusChoice, RunChoice};
-use super::filter::{Filter, FilterFields};
+use super::filter::FilterFields;
+use super::form_state::{Order, Source};
 use super::url_state;
 use ui::api_client::Answer;
 use ui::components::{Crumbs, FieldReader, FormError, FormField, Problems, Send, Toasts, Working, set_title, settle};
 use ui::session::Project;
 use ui::{address, api_client, format};
-
-/// Where its conversations come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    Run,
-    Filter,
-    Corpus,
-}
-
-/// What the form says.
-#[derive(Clone, Copy)]
-pub struct Order {
-    pub name: RwSignal<String>,
-    pub instructions: RwSignal<String>,
-    pub raters_each: RwSignal<String>,
-    pub blind: RwSignal<bool>,
-    pub source: RwSignal<Source>,
-    pub run: RwSignal<String>,
-    pub corpus: RwSignal<String>,
-    pub filter: Filter,
-    pub n: RwSignal<String>,
-}
 
 /// The address says all but the instructions. What the conversations are chosen by stands there in the words of lists of
 /// conversations.
@@ -150,7 +129,7 @@ fn Sources(order: Order, problems: Problems) -> impl IntoView {
 /// Conversations that pass a filter are read a page at a time.
 #[derive(Clone, Copy, Default)]
 struct FilteredIds {
-    doing: RwSignal<Option<Doing>>,
+    doing: RwSignal<Option<JobProgress>>,
     stop: StoredValue<Option<AbortHandle>>,
 }
 
@@ -158,10 +137,10 @@ impl FilteredIds {
     /// `None` if it was cancelled.
     async fn chosen(self, project: &str, params: &[(String, String)], n: usize) -> Option<Answer<Vec<String>>> {
         let (work, stop) = abortable(async move {
-            let matching = api_client::reviews::matching(project, params).await?.matching;
+            let matching = api_client::explore::facets(project, params).await?.matching;
             let total = usize::try_from(matching).unwrap_or(n).min(n);
             let step = |done: usize| {
-                self.doing.try_set(Some(Doing::new("reading the list", done, Some(total))));
+                self.doing.try_set(Some(JobProgress::new("reading the list", done, Some(total))));
             };
             step(0);
             api_client::reviews::chosen(project, params, n, step).await

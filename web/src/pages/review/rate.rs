@@ -6,8 +6,8 @@ use leptos::task::spawn_local;
 use leptos_router::components::A;
 
 use super::new_queue::of;
-use super::{RatingForm, is_rating};
 use crate::pages::conversation::{Cursor, Notes, TurnActions};
+use crate::pages::ratings::{RatingForm, is_rating};
 use ui::api_client::{self, ApiError};
 use ui::components::{
     AsyncView, Confirm, Crumbs, Empty, Failure, Loading, LongText, Scores, Toasts, Transcript, TranscriptExtras, act,

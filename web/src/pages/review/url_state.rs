@@ -6,7 +6,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_location, use_navigate};
 
 use super::filter::Filter;
-use super::new_queue::{Order, Source};
+use super::form_state::{Order, Source};
 use ui::address;
 
 const NAME: &str = "name";

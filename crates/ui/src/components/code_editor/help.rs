@@ -1,6 +1,6 @@
 //! What a page gives an editor beside the text. As JSON it is what web/editor/src/index.js reads.
 
-use domain::api::documents::Found;
+use domain::api::documents::DocumentFinding;
 use domain::finding::Grade;
 use serde::Serialize;
 use strum::IntoStaticStr;
@@ -33,8 +33,8 @@ pub enum Severity {
     Info,
 }
 
-impl From<&Found> for Problem {
-    fn from(found: &Found) -> Self {
+impl From<&DocumentFinding> for Problem {
+    fn from(found: &DocumentFinding) -> Self {
         let severity = match found.grade {
             Grade::Critical | Grade::Error => Severity::Error,
             Grade::Warning => Severity::Warning,
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn what_was_found_is_what_the_editor_reads() {
-        let found = |rule| Found {
+        let found = |rule| DocumentFinding {
             grade: Rule::grade(rule),
             rule: Some(rule),
             file: "a.yaml".to_owned(),

@@ -43,7 +43,7 @@ impl List {
     }
 
     /// Remembers where it is now.
-    pub fn keep(&self, rows: usize) {
+    pub fn save(&self, rows: usize) {
         let Some(entry) = self.is_shown().then(|| self.entry().or_else(|| self.named())).flatten() else { return };
         let place = ScrollPosition { rows, top: window().scroll_y().unwrap_or_default() };
         PLACES.with_borrow_mut(|places| places.insert((entry, self.what), place));

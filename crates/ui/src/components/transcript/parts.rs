@@ -78,7 +78,7 @@ pub fn turns_of(part: usize, turns: usize) -> Range<usize> {
 }
 
 /// Whether two turns are of one part.
-pub const fn together(a: usize, b: usize) -> bool {
+pub const fn in_same_part(a: usize, b: usize) -> bool {
     a / PART == b / PART
 }
 
@@ -126,7 +126,7 @@ mod tests {
         parts.show(4_989);
         assert_eq!(parts.pieces(4_990).last(), Some(&Shown(99)));
         assert_eq!(turns_of(99, 4_990), 4_950..4_990);
-        assert!(together(4_950, 4_989) && !together(49, 50));
+        assert!(in_same_part(4_950, 4_989) && !in_same_part(49, 50));
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl<T: Clone + Send + Sync + 'static> Pages<T> {
             while let Some((page, place)) = self.next() {
                 let Some(answer) = self.fetch.try_with_value(|fetch| fetch(place)) else { return };
                 match answer.await {
-                    Ok(rows) => self.keep(page, rows),
+                    Ok(rows) => self.insert_page(page, rows),
                     Err(error) => {
                         self.failed.try_set(Some(error));
                         break;
@@ -108,7 +108,7 @@ impl<T: Clone + Send + Sync + 'static> Pages<T> {
         Some((missing, self.cursors.try_with_value(|cursors| place_of(missing, cursors))?))
     }
 
-    fn keep(self, page: usize, rows: Page<T>) {
+    fn insert_page(self, page: usize, rows: Page<T>) {
         let Some(wanted) = self.wanted.try_get_value() else { return };
         match &rows.next {
             Some(next) => {

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use domain::api::documents::{Found, SaveDocument};
+use domain::api::documents::{DocumentFinding, SaveDocument};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::draft::Draft;
-use super::local;
-use super::references::References;
+use crate::pages::authoring::draft::Draft;
+use crate::pages::authoring::local;
+use crate::pages::authoring::references::References;
 use crate::pages::authoring::validator;
 use ui::api_client;
 use ui::components::explain;
@@ -85,7 +85,7 @@ fn ask(draft: Draft, checked: RwSignal<CheckState>, current: impl Fn() -> bool +
 }
 
 /// What only the server finds stays until it looks again.
-fn merged(here: Vec<Found>, before: Vec<Found>) -> Vec<Found> {
+fn merged(here: Vec<DocumentFinding>, before: Vec<DocumentFinding>) -> Vec<DocumentFinding> {
     let mut all = here;
     all.extend(before.into_iter().filter(|found| !local::knows(found.rule)));
     all.sort();

@@ -4,7 +4,7 @@ use domain::api::documents::Document;
 use leptos::prelude::*;
 
 use super::changes::Changes;
-use super::draft::Draft;
+use crate::pages::authoring::draft::Draft;
 use ui::components::{AsyncView, Dialog};
 use ui::{api_client, format};
 

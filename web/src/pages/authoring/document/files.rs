@@ -5,7 +5,7 @@ use domain::project::DocumentId;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
-use super::draft::Draft;
+use crate::pages::authoring::draft::Draft;
 use ui::components::FormField;
 
 #[component]
@@ -31,7 +31,7 @@ fn File(path: String) -> impl IntoView {
     let draft = Draft::here();
     let path = StoredValue::new(path);
     let wrong = Memo::new(move |_| {
-        let bad = |found: &&domain::api::documents::Found| {
+        let bad = |found: &&domain::api::documents::DocumentFinding| {
             found.grade >= Grade::Error && path.with_value(|path| found.file == *path)
         };
         draft.found.read().iter().filter(bad).count()

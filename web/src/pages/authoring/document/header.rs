@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
-use super::draft::Draft;
+use crate::pages::authoring::draft::Draft;
 use crate::pages::authoring::list::DeleteDialog;
 use crate::pages::authoring::words;
 use ui::address;

@@ -4,8 +4,8 @@ use domain::playbook::{Playbook, Tool};
 use domain::project::Kind;
 use leptos::prelude::*;
 
-use super::draft::Draft;
-use super::references::References;
+use crate::pages::authoring::draft::Draft;
+use crate::pages::authoring::references::References;
 use ui::components::{Completion, Completions, Language};
 
 pub fn language(path: &str) -> Language {
@@ -27,7 +27,7 @@ pub fn completions(draft: Draft, references: References) -> Signal<Vec<Completio
         let mut all = match kind {
             Kind::Scenario => playbook.as_deref().map(of_scenario).unwrap_or_default(),
             Kind::Playbook => playbook.as_deref().map(of_playbook).unwrap_or_default(),
-            Kind::Persona | Kind::Judge => Vec::new(),
+            Kind::Persona | Kind::Judge | Kind::Workflow => Vec::new(),
         };
         all.push(named("/playbook", of(Kind::Playbook)));
         all.push(named("/personas/*", of(Kind::Persona)));

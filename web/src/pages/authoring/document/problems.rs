@@ -1,11 +1,11 @@
 //! All that is wrong with a document; each leads to its line.
 
-use domain::api::documents::{Counts, Found};
+use domain::api::documents::{Counts, DocumentFinding};
 use leptos::prelude::*;
 
 use super::checking::{CheckState, Checks};
-use super::draft::{Draft, SourceLocation};
 use super::files::short;
+use crate::pages::authoring::draft::{Draft, SourceLocation};
 use crate::pages::authoring::words;
 use ui::components::{Badge, FirstRows, MoreRows};
 
@@ -39,7 +39,7 @@ pub fn ProblemList() -> impl IntoView {
                 {summary}
             </p>
             <ul>
-                <For each=sorted key=|found: &Found| format!("{found:?}") let:found>
+                <For each=sorted key=|found: &DocumentFinding| format!("{found:?}") let:found>
                     <Item found />
                 </For>
             </ul>
@@ -49,9 +49,9 @@ pub fn ProblemList() -> impl IntoView {
 }
 
 #[component]
-fn Item(found: Found) -> impl IntoView {
+fn Item(found: DocumentFinding) -> impl IntoView {
     let draft = Draft::here();
-    let Found { grade, rule, file, line, field, pointer, message } = found;
+    let DocumentFinding { grade, rule, file, line, field, pointer, message } = found;
     let name = short(&file);
     let place = match (line, field.is_empty()) {
         (0, true) => name,
@@ -62,7 +62,7 @@ fn Item(found: Found) -> impl IntoView {
     let spot = SourceLocation { file: file.clone(), pointer, line };
     // What is wrong with another document, because of this one, is mended there or here: nothing to lead to.
     let own = draft.files.with_untracked(|files| files.contains_key(&file));
-    let says = rule.map_or("", domain::finding::Rule::says);
+    let says = rule.map_or("", domain::finding::Rule::explanation);
     let body = view! {
         <Badge tone=words::tone(grade) text=grade.into_str() />
         <span class="text" dir="auto">

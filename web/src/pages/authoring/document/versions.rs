@@ -6,7 +6,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 
 use super::changes::Changes;
-use super::draft::Draft;
+use crate::pages::authoring::draft::Draft;
 use crate::pages::authoring::words;
 use ui::components::{AsyncView, Badge, Change, Changing, FormField, PagedList};
 use ui::labels::Tone;

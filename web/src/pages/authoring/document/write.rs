@@ -1,28 +1,28 @@
 //! The editor, with the document's files on one side and what helps to write on the other.
 
-use domain::api::documents::Found;
+use domain::api::documents::DocumentFinding;
 use domain::project::Kind;
 use leptos::prelude::*;
 
-use super::draft::{Draft, SourceLocation};
 use super::files::Files;
 use super::help;
-use super::local::schema_of;
 use super::problems::ProblemList;
-use super::references::References;
 use super::scenario::ScenarioSide;
+use crate::pages::authoring::draft::{Draft, SourceLocation};
+use crate::pages::authoring::local::schema_of;
+use crate::pages::authoring::references::References;
+use crate::pages::authoring::workflow::GraphSide;
 use ui::components::{CodeEditor, Confirm, EditorControl, Problem, explain};
 
 #[component]
 pub fn Write() -> impl IntoView {
     let draft = Draft::here();
     let kind = draft.kind();
-    let class = if kind == Kind::Scenario {
-        "writing beside"
-    } else if kind.is_one_file() {
-        "writing"
-    } else {
-        "writing folder"
+    let class = match kind {
+        Kind::Scenario => "writing beside",
+        Kind::Workflow => "writing folder drawn",
+        kind if kind.is_one_file() => "writing",
+        _ => "writing folder",
     };
     view! {
         <div class=class>
@@ -32,6 +32,7 @@ pub fn Write() -> impl IntoView {
                 <ProblemList />
             </div>
             {(kind == Kind::Scenario).then(|| view! { <ScenarioSide /> })}
+            {(kind == Kind::Workflow).then(|| view! { <GraphSide /> })}
         </div>
     }
 }
@@ -48,7 +49,7 @@ fn File(path: String) -> impl IntoView {
     let problems = {
         let path = path.clone();
         Signal::derive(move || {
-            let own = |found: &&Found| found.file == path;
+            let own = |found: &&DocumentFinding| found.file == path;
             draft.found.read().iter().filter(own).map(Problem::from).collect::<Vec<_>>()
         })
     };

@@ -5,7 +5,7 @@ use domain::project::Kind;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
-use crate::pages::authoring::document::Uses;
+use crate::pages::authoring::uses::Uses;
 use ui::api_client;
 use ui::api_client::documents::DocumentRef;
 use ui::components::{AsyncView, Change, Changing, Dialog, FormField};

@@ -21,7 +21,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const fn says(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::OpenApi => "An OpenAPI document",
             Self::Mcp => "The tools of an MCP server",

@@ -116,7 +116,7 @@ fn Form(
                     <option value="">"An example to change"</option>
                     {(kind == Kind::Playbook)
                         .then(|| {
-                            let option = |kind: &Interface| view! { <option value=kind.into_str()>{kind.says()}</option> };
+                            let option = |kind: &Interface| view! { <option value=kind.into_str()>{kind.label()}</option> };
                             Interface::VARIANTS.iter().map(option).collect_view()
                         })}
                     {originals

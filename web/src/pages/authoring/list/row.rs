@@ -1,6 +1,6 @@
 //! One document in a list.
 
-use domain::api::documents::{About, DocumentSummary};
+use domain::api::documents::{DocumentMetadata, DocumentSummary};
 use domain::project::{Kind, PERSONA_MODEL};
 use leptos::prelude::*;
 use leptos_router::components::A;
@@ -66,7 +66,7 @@ pub fn Row(document: DocumentSummary, deleting: RwSignal<Option<String>>, author
     }
 }
 
-fn title(about: &About) -> String {
+fn title(about: &DocumentMetadata) -> String {
     match (about.title.as_str(), about.description.as_str()) {
         ("", description) => description.to_owned(),
         (title, "") => title.to_owned(),
@@ -75,8 +75,8 @@ fn title(about: &About) -> String {
 }
 
 #[component]
-fn Case(about: About) -> impl IntoView {
-    let About { playbook, intent, tags, .. } = about;
+fn Case(about: DocumentMetadata) -> impl IntoView {
+    let DocumentMetadata { playbook, intent, tags, .. } = about;
     view! {
         <td>
             <p>{playbook}</p>

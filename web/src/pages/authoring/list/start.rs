@@ -32,6 +32,12 @@ const PLAYBOOK: [(&str, &str); 6] = [
     ("world.schema.yaml", include_str!("../../../../../server/scaffold/playbook/world.schema.yaml")),
     ("base_world.yaml", include_str!("../../../../../server/scaffold/playbook/base_world.yaml")),
 ];
+/// The workflow that `groundstate workflow new` writes, too.
+const WORKFLOW: [(&str, &str); 3] = [
+    ("workflow.yaml", include_str!("../../../../../server/scaffold/workflow/workflow.yaml")),
+    ("question.md.j2", include_str!("../../../../../server/scaffold/workflow/question.md.j2")),
+    ("functions.star", include_str!("../../../../../server/scaffold/workflow/functions.star")),
+];
 /// The judge that ships with Groundstate.
 const JUDGE: [(&str, &str); 2] = [
     ("judge.yaml", include_str!("../../../../../judges/default/judge.yaml")),
@@ -119,6 +125,7 @@ async fn example(place: &DocumentRef, playbook: &str) -> Answer<Texts> {
         Kind::Judge => {
             Ok(folder("judges", name, &JUDGE, |text| text.replacen("name: default", &format!("name: {name}"), 1)))
         }
+        Kind::Workflow => Ok(folder("workflows", name, &WORKFLOW, |text| text.replace("WORKFLOW_NAME", name))),
         Kind::Persona if name == PERSONA_MODEL => Ok(Texts::from([(place.id.path(None), MODEL.to_owned())])),
         Kind::Persona => {
             let model = one(&DocumentRef::new(place.project.clone(), Kind::Persona, PERSONA_MODEL.to_owned())).await?;
@@ -141,7 +148,7 @@ fn folder(kind: &str, name: &str, files: &[(&str, &str)], fill: impl Fn(&str) ->
 /// A file of a copy: it calls itself by the new name, and stands where the new document stands.
 fn copied(kind: Kind, (path, text): (&str, &str), from: &str, to: &str) -> (String, String) {
     let path = match kind {
-        Kind::Playbook | Kind::Judge => {
+        Kind::Playbook | Kind::Judge | Kind::Workflow => {
             path.replacen(&format!("{}/{from}/", kind.folder()), &format!("{}/{to}/", kind.folder()), 1)
         }
         Kind::Scenario | Kind::Persona => match path.rsplit_once('/') {
@@ -149,7 +156,11 @@ fn copied(kind: Kind, (path, text): (&str, &str), from: &str, to: &str) -> (Stri
             None => path.to_owned(),
         },
     };
-    let field = if kind == Kind::Scenario { "id" } else { "name" };
+    let field = match kind {
+        Kind::Scenario => "id",
+        Kind::Workflow => "workflow",
+        Kind::Playbook | Kind::Judge | Kind::Persona => "name",
+    };
     let line = |line: &str| renamed(line, field, from, to).unwrap_or_else(|| line.to_owned());
     let mut text: String = text.split_inclusive('\n').map(line).collect();
     if text.is_empty() {

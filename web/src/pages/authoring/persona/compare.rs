@@ -11,7 +11,7 @@ use leptos_router::hooks::query_signal_with_options;
 
 use super::model::with_model;
 use super::table::Table;
-use crate::pages::authoring::document::Draft;
+use crate::pages::authoring::draft::Draft;
 use ui::api_client;
 use ui::api_client::documents::DocumentRef;
 use ui::components::{AsyncView, FormField};

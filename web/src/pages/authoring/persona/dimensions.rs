@@ -6,7 +6,7 @@ use domain::persona::Spread;
 use leptos::prelude::*;
 use serde_json::Value;
 
-use crate::pages::authoring::document::Draft;
+use crate::pages::authoring::draft::Draft;
 use crate::pages::authoring::edit;
 use ui::components::Toasts;
 

@@ -7,8 +7,9 @@ use domain::project::{Kind, PERSONA_MODEL};
 use leptos::prelude::*;
 use leptos_router::components::A;
 
-use crate::pages::authoring::document::{Draft, NoModel, References};
+use crate::pages::authoring::draft::Draft;
 use crate::pages::authoring::list::add_model;
+use crate::pages::authoring::references::{NoModel, References};
 use ui::address;
 use ui::components::{Change, Changing, Failure, Loading};
 use ui::session::Project;

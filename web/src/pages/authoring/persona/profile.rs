@@ -12,7 +12,7 @@ use super::model::with_model;
 use super::plot::{Plot, description};
 use super::sample::Sample;
 use super::slider::Slider;
-use crate::pages::authoring::document::Draft;
+use crate::pages::authoring::draft::Draft;
 use ui::labels::words;
 
 #[component]

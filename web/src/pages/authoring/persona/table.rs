@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::dimensions::{Profile, of_emotion, of_trait};
 use super::plot::Plot;
-use crate::pages::authoring::document::Draft;
+use crate::pages::authoring::draft::Draft;
 use crate::pages::authoring::words::option as option_words;
 use ui::format;
 use ui::labels::words;

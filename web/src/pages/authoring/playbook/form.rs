@@ -12,7 +12,7 @@ use leptos::task::spawn_local;
 use serde_json::{Map, Value, json};
 
 use super::by;
-use crate::pages::authoring::{document::Draft, edit, validator};
+use crate::pages::authoring::{draft::Draft, edit, validator};
 use arguments::{Arguments, Rows};
 use ui::components::{FormError, FormField, explain};
 

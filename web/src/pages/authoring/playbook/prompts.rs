@@ -10,8 +10,9 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::query_signal_with_options;
 
-use crate::pages::authoring::document::{Draft, References, SourceLocation};
+use crate::pages::authoring::draft::{Draft, SourceLocation};
 use crate::pages::authoring::prompt::Prompt;
+use crate::pages::authoring::references::References;
 use ui::address;
 use ui::api_client::documents::DocumentRef;
 use ui::api_client::{self, Answer, ApiError};

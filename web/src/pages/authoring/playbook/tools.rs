@@ -7,8 +7,9 @@ use leptos::prelude::*;
 use super::by;
 use super::fields::Fields;
 use super::form::{self, ToolForm};
-use crate::pages::authoring::document::{Draft, References, SourceLocation};
+use crate::pages::authoring::draft::{Draft, SourceLocation};
 use crate::pages::authoring::edit;
+use crate::pages::authoring::references::References;
 use ui::components::{Badge, FirstRows, MoreRows, Toasts};
 use ui::labels::Tone;
 

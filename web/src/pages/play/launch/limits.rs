@@ -69,7 +69,7 @@ pub fn Limits(draft: Draft, problems: Problems) -> impl IntoView {
                     label="Priority"
                     value=draft.priority
                     default="0"
-                    hint="Runs of higher priority are played first."
+                    hint="Of the runs of a project, those of higher priority are played first."
                     wrong=problems.at("/priority")
                 />
                 <NumberField

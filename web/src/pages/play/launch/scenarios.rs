@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::api::documents::{About, DocumentSummary};
+use domain::api::documents::{DocumentMetadata, DocumentSummary};
 use leptos::prelude::*;
 
 use super::draft::Draft;
@@ -53,7 +53,8 @@ fn Picker(all: StoredValue<Vec<DocumentSummary>>, draft: Draft) -> impl IntoView
     let found = Memo::new(move |_| {
         let (playbooks, words) = (draft.playbooks.read(), draft.search.read().to_lowercase());
         let (family, tag) = (draft.family.read(), draft.tag.read());
-        let fits = |one: &&DocumentSummary| of_playbooks(&one.about, &playbooks) && says(one, &words, &family, &tag);
+        let fits =
+            |one: &&DocumentSummary| of_playbooks(&one.about, &playbooks) && matches_search(one, &words, &family, &tag);
         all.with_value(|all| all.iter().filter(fits).cloned().collect::<Vec<_>>())
     });
     let rows = move || found.read().iter().take(shown.get()).cloned().collect::<Vec<_>>();
@@ -145,12 +146,12 @@ fn ScenarioRow(one: DocumentSummary, draft: Draft) -> impl IntoView {
     }
 }
 
-fn of_playbooks(about: &About, playbooks: &BTreeSet<String>) -> bool {
+fn of_playbooks(about: &DocumentMetadata, playbooks: &BTreeSet<String>) -> bool {
     playbooks.is_empty() || playbooks.contains(&about.playbook)
 }
 
 /// `words` in small letters; each of them must stand somewhere.
-fn says(one: &DocumentSummary, words: &str, family: &str, tag: &str) -> bool {
+fn matches_search(one: &DocumentSummary, words: &str, family: &str, tag: &str) -> bool {
     let text = format!("{} {} {}", one.name, one.about.title, one.about.description).to_lowercase();
     words.split_whitespace().all(|word| text.contains(word))
         && (family.is_empty() || one.about.family == family)

@@ -4,18 +4,15 @@ use std::collections::BTreeSet;
 
 use domain::api::{ModelSummary, RunTerms};
 use leptos::prelude::*;
-use serde_json::Value;
 
 use super::{EVERY, LiveRun};
 use ui::components::{Replicas, refresh};
 use ui::{api_client, format};
 
-const SCRIPTED: &str = "scripted";
-
 #[component]
 pub fn Endpoints(followed: LiveRun) -> impl IntoView {
     let body = followed.terms.show("the models of the run", move |terms: Signal<RunTerms>| {
-        let used = Memo::new(move |_| models(&terms.read()));
+        let used = Memo::new(move |_| terms.read().models.clone());
         move || {
             let used = used.get();
             if used.is_empty() {
@@ -64,17 +61,4 @@ fn Pool(name: String, models: Signal<Vec<ModelSummary>>) -> impl IntoView {
         <h3>{name} " · " {waiting} " calls wait"</h3>
         {body}
     }
-}
-
-/// The models that the run asks, by their names in the registry.
-fn models(terms: &RunTerms) -> BTreeSet<String> {
-    let texts = |value: &Value| -> Vec<String> {
-        match value {
-            Value::Object(named) => named.values().filter_map(Value::as_str).map(str::to_owned).collect(),
-            Value::Array(list) => list.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-            _ => Vec::new(),
-        }
-    };
-    let parts = ["models", "panel", "sub_agents"].map(|part| texts(&terms.config[part]));
-    parts.into_iter().flatten().filter(|name| name != SCRIPTED).collect()
 }

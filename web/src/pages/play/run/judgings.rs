@@ -10,7 +10,7 @@ use leptos::prelude::*;
 
 use super::LiveRun;
 use judge_again::JudgeAgain;
-use ui::components::{Badge, FirstRows, MoreRows, Polled, act, refresh};
+use ui::components::{Badge, FirstRows, MoreRows, Polling, act, refresh};
 use ui::labels::{self, Tone};
 use ui::session::Project;
 use ui::{api_client, format};
@@ -52,7 +52,7 @@ pub fn Judgings(followed: LiveRun) -> impl IntoView {
 }
 
 #[component]
-fn Judging(id: String, known: Signal<Vec<JudgingSummary>>, judgings: Polled<Vec<JudgingSummary>>) -> impl IntoView {
+fn Judging(id: String, known: Signal<Vec<JudgingSummary>>, judgings: Polling<Vec<JudgingSummary>>) -> impl IntoView {
     let own = id.clone();
     let judging = Memo::new(move |_| known.read().iter().find(|judging| judging.id == own).cloned());
     let first = judging.get_untracked()?;
@@ -81,7 +81,7 @@ fn Judging(id: String, known: Signal<Vec<JudgingSummary>>, judgings: Polled<Vec<
                 <progress
                     aria-label="Judged"
                     max="1"
-                    prop:value=move || super::overview::share(counted().0, counted().1)
+                    prop:value=move || super::yields::share(counted().0, counted().1)
                 ></progress>
                 <span>{move || format!("{} of {}", format::count(counted().0), format::count(counted().1))}</span>
                 {move || (!original).then(|| view! { <Badge tone=tone(&state.read()) text=state.get() /> })}
@@ -94,7 +94,7 @@ fn Judging(id: String, known: Signal<Vec<JudgingSummary>>, judgings: Polled<Vec<
 }
 
 #[component]
-fn Cancel(id: String, judgings: Polled<Vec<JudgingSummary>>) -> impl IntoView {
+fn Cancel(id: String, judgings: Polling<Vec<JudgingSummary>>) -> impl IntoView {
     let busy = RwSignal::new(false);
     let cancel = move |_| {
         let id = id.clone();
@@ -109,7 +109,7 @@ fn Cancel(id: String, judgings: Polled<Vec<JudgingSummary>>) -> impl IntoView {
 }
 
 #[component]
-fn Resume(id: String, judgings: Polled<Vec<JudgingSummary>>) -> impl IntoView {
+fn Resume(id: String, judgings: Polling<Vec<JudgingSummary>>) -> impl IntoView {
     let busy = RwSignal::new(false);
     let resume = move |_| {
         let id = id.clone();

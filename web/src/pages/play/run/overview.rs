@@ -4,22 +4,31 @@ use domain::forecast::Forecast;
 use leptos::prelude::*;
 
 use super::endpoints::Endpoints;
+use super::figures::RowFigures;
 use super::pace::pace;
+use super::rows::Endings;
 use super::usage::UsageTable;
-use super::yields::{Blame, Funnel};
+use super::yields::{Blame, Funnel, share};
 use super::{EVERY, LiveRun};
 use ui::components::refresh;
 use ui::{api_client, format};
 
 #[component]
 pub fn Overview(followed: LiveRun) -> impl IntoView {
-    view! {
-        <Progress followed />
-        <div class="tiles">
+    let yields = if followed.plays_rows() {
+        view! { <Endings followed /> }.into_any()
+    } else {
+        view! {
             <Funnel followed />
             <Blame followed />
             <ForecastPanel followed />
-        </div>
+        }
+        .into_any()
+    };
+    view! {
+        <Progress followed />
+        <div class="tiles">{yields}</div>
+        {followed.plays_rows().then(|| view! { <RowFigures followed /> })}
         <UsageTable followed />
         <Endpoints followed />
     }
@@ -30,7 +39,8 @@ fn Progress(followed: LiveRun) -> impl IntoView {
     let run = followed.run;
     let share = Memo::new(move |_| share(run.read().finished, run.read().planned));
     let pace = pace(run);
-    let speed = move || pace.get().map_or_else(dash, speed);
+    let tasks = if followed.plays_rows() { "rows" } else { "conversations" };
+    let speed = move || pace.get().map_or_else(dash, |pace| speed(pace, tasks));
     let left = move || {
         let left = run.read().planned - run.read().finished;
         let pace = pace.get().filter(|pace| *pace > 0.0 && left > 0 && followed.live.get())?;
@@ -83,8 +93,8 @@ fn Figures(forecast: Signal<Option<Forecast>>) -> impl IntoView {
         view! {
             <dl class="pairs">
                 {figure("Accepted rows", accepted)} {figure("95 % interval", interval)}
-                {figure("Tokens", |of| whole(of.tokens))}
-                {figure("Tokens per accepted row", |of| of.tokens_per_accepted_row.map_or_else(dash, whole))}
+                {figure("Tokens", |of| format::rounded(of.tokens))}
+                {figure("Tokens per accepted row", |of| of.tokens_per_accepted_row.map_or_else(dash, format::rounded))}
                 {figure("Cost", |of| format::money(of.cost))}
                 {figure("Cost per accepted row", |of| of.cost_per_accepted_row.map_or_else(dash, format::money))}
                 {figure("Time", |of| format::duration(of.seconds))}
@@ -95,7 +105,7 @@ fn Figures(forecast: Signal<Option<Forecast>>) -> impl IntoView {
 }
 
 fn accepted(of: &Forecast) -> String {
-    format!("{} ({})", whole(of.accepted_rows), format::percent(of.accepted_share))
+    format!("{} ({})", format::rounded(of.accepted_rows), format::percent(of.accepted_share))
 }
 
 fn interval(of: &Forecast) -> String {
@@ -106,20 +116,10 @@ fn dash() -> String {
     "–".to_owned()
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "saturates")]
-fn whole(n: f64) -> String {
-    format::count(n.round() as i64)
-}
-
-fn speed(a_second: f64) -> String {
+fn speed(a_second: f64, tasks: &str) -> String {
     if a_second >= 1.0 {
-        format!("{a_second:.1} conversations a second")
+        format!("{a_second:.1} {tasks} a second")
     } else {
-        format!("{:.1} conversations a minute", a_second * 60.0)
+        format!("{:.1} {tasks} a minute", a_second * 60.0)
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a share is shown")]
-pub fn share(of: i64, all: i64) -> f64 {
-    if all > 0 { of as f64 / all as f64 } else { 0.0 }
 }

@@ -78,7 +78,7 @@ fn Form(followed: LiveRun, open: RwSignal<bool>, budget: Budget) -> impl IntoVie
                 label="Priority"
                 value=priority
                 default="0"
-                hint="Runs of higher priority are played first."
+                hint="Of the runs of a project, those of higher priority are played first."
                 wrong=problems.at("/priority")
             />
             <BudgetFields tokens money conversations minutes problems />

@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 
-use super::overview::share;
 use super::{EVERY, LiveRun};
 use ui::components::{Stale, refresh};
 use ui::{api_client, format, labels};
@@ -72,7 +71,12 @@ pub fn Blame(followed: LiveRun) -> impl IntoView {
 }
 
 #[component]
-fn Bar(#[prop(into)] name: String, n: Signal<i64>, all: Signal<i64>, #[prop(optional)] good: bool) -> impl IntoView {
+pub fn Bar(
+    #[prop(into)] name: String,
+    n: Signal<i64>,
+    all: Signal<i64>,
+    #[prop(optional)] good: bool,
+) -> impl IntoView {
     let share = Memo::new(move |_| share(n.get(), all.get()));
     view! {
         <div class="bar">
@@ -90,4 +94,9 @@ fn Bar(#[prop(into)] name: String, n: Signal<i64>, all: Signal<i64>, #[prop(opti
             </dd>
         </div>
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share is shown")]
+pub fn share(of: i64, all: i64) -> f64 {
+    if all > 0 { of as f64 / all as f64 } else { 0.0 }
 }

@@ -10,7 +10,7 @@ use leptos_router::hooks::query_signal_with_options;
 
 use super::step_selection::StepSelection;
 use super::steps;
-use crate::pages::authoring::document::Draft;
+use crate::pages::authoring::draft::Draft;
 use crate::pages::authoring::prompt::Prompt;
 use ui::api_client;
 use ui::components::{

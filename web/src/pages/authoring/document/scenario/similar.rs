@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::api::documents::{DocumentListParams, DocumentSummary, Found};
+use domain::api::documents::{DocumentFinding, DocumentListParams, DocumentSummary};
 use domain::document;
 use domain::finding::Rule;
 use domain::project::Kind;
@@ -10,7 +10,7 @@ use domain::similarity::{Likeness, ratio};
 use leptos::prelude::*;
 use leptos_router::components::A;
 
-use crate::pages::authoring::document::Draft;
+use crate::pages::authoring::draft::Draft;
 use ui::api_client::documents::DocumentRef;
 use ui::api_client::{self, ApiError};
 use ui::components::{AsyncView, Badge, FirstRows, MoreRows, failed, settled};
@@ -151,14 +151,14 @@ fn LastFindings() -> impl IntoView {
             let last = api_client::documents::last_validation(&project).await?;
             let found = last.map(|last| last.found).unwrap_or_default();
             let quoted = format!("`{name}`");
-            let about = |found: &Found| {
+            let about = |found: &DocumentFinding| {
                 let alike = matches!(found.rule, Some(Rule::SimilarDescription | Rule::SimilarGoal));
                 alike && (found.file.ends_with(&format!("/{name}.yaml")) || found.message.contains(&quoted))
             };
             Ok(found.into_iter().filter(about).collect::<Vec<_>>())
         }
     };
-    let line = |found: Found| {
+    let line = |found: DocumentFinding| {
         view! {
             <li class="text">
                 <span class="muted">{found.file}</span>

@@ -10,8 +10,9 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 use serde_json::{Map, Value};
 
-use crate::pages::authoring::document::draft::SourceLocation;
-use crate::pages::authoring::document::{Draft, References};
+use crate::pages::authoring::draft::Draft;
+use crate::pages::authoring::draft::SourceLocation;
+use crate::pages::authoring::references::References;
 use ui::components::{Failure, JsonTree, Mark};
 
 /// In the address: only the records that the scenario itself has.

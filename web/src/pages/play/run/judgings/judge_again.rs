@@ -7,10 +7,10 @@ use leptos::prelude::*;
 
 use crate::pages::play::run::LiveRun;
 use ui::api_client;
-use ui::components::{AsyncView, Checks, Polled, act};
+use ui::components::{AsyncView, Checks, Polling, act};
 
 #[component]
-pub fn JudgeAgain(followed: LiveRun, judgings: Polled<Vec<JudgingSummary>>) -> impl IntoView {
+pub fn JudgeAgain(followed: LiveRun, judgings: Polling<Vec<JudgingSummary>>) -> impl IntoView {
     let (chosen, apart) = (RwSignal::new(BTreeSet::new()), RwSignal::new(false));
     let busy = RwSignal::new(false);
     let begin = move |_| {

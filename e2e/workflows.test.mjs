@@ -1,0 +1,111 @@
+// A workflow: read, run over rows, and what the rows became.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { accessible } from "./support/axe.mjs";
+import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
+import { PROJECT, story } from "./support/story.mjs";
+
+const site = story({ n: 2, seed: 3, demo: true });
+
+test("a workflow is run from its page, and its rows are read", () =>
+  site.visit(`${PROJECT}/workflows`, async (page) => {
+    await page.getByRole("link", { name: "natural_reasoning" }).click();
+    await page.getByRole("tab", { name: "Runs" }).click();
+    await page.getByText("No runs yet.").waitFor();
+    await page.getByText("New run").click();
+    await page.getByLabel(/^Input rows/).fill("no json");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.locator(".wrong").getByText("line 1:").waitFor();
+    await page.getByLabel(/^Input rows/).fill("");
+    await screenshot(page, "workflow-run-form");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.waitForURL("**/runs/*");
+    await page.getByRole("heading", { name: "Run of natural_reasoning" }).waitFor();
+    await page.getByRole("heading", { name: "Not accepted, by ending" }).waitFor();
+    await page.locator(".strip").getByText("finished").waitFor();
+    await page.getByRole("heading", { name: "Metrics" }).waitFor();
+    await page.getByRole("region", { name: "Time of a row" }).getByText("Queueing").first().waitFor();
+    await screenshot(page, "workflow-run");
+    await page.getByRole("tab", { name: "Rows" }).click();
+    const rows = page.locator(".output-rows > li");
+    await rows.first().waitFor();
+    assert.ok((await rows.count()) >= 3, "each sample has a row");
+    await rows.first().locator("summary").click();
+    await page.getByRole("tree", { name: "Input and output" }).first().waitFor();
+    await screenshot(page, "workflow-rows");
+    await accessible(page);
+    await rows.first().getByRole("link", { name: "Timeline of row 1" }).click();
+    await page.getByRole("heading", { name: "Timeline" }).waitFor();
+    const lines = page.getByRole("region", { name: "Timeline" }).locator("tbody tr");
+    await lines.first().waitFor();
+    assert.ok(await lines.first().locator(".came").isVisible(), "a bar is drawn");
+    await screenshot(page, "workflow-row");
+    await accessible(page);
+  }));
+
+test("the steps of a workflow are drawn beside its source, and lead to it", () =>
+  site.visit(
+    `${PROJECT}/workflows/factool`,
+    async (page) => {
+      const drawing = page.getByRole("region", { name: "Drawing of the steps" });
+      await drawing.getByRole("img", { name: /^The steps of the workflow/ }).waitFor();
+      const named = (name) => page.locator("text.name", { hasText: new RegExp(`^${name}$`) });
+      const box = (name) => drawing.locator(".step").filter({ has: named(name) });
+      await box("draft").locator("text.about", { hasText: "ask writer" }).waitFor();
+      await box("none").locator("text.about", { hasText: "ends as no_claims" }).waitFor();
+      assert.match(await box("none").getAttribute("class"), /\bend\b/);
+      // What is within a map stands within its frame, to any depth.
+      const frame = await box("checked").locator("rect").boundingBox();
+      for (const name of ["queries", "found", "docs", "verdict"]) {
+        const inner = await box(name).locator("rect").boundingBox();
+        assert.ok(inner.x > frame.x && inner.x + inner.width < frame.x + frame.width, name);
+        assert.ok(inner.y > frame.y && inner.y + inner.height < frame.y + frame.height, name);
+      }
+      await screenshot(page, "workflow-graph");
+      await page.getByText("As a list").click();
+      const list = page.locator(".graph-list").first();
+      await list.getByText("verdict: ask judge.", { exact: false }).first().waitFor();
+      await accessible(page);
+      await list.getByRole("button", { name: "docs", exact: true }).click();
+      await page.locator("#panel-source .cm-focused").waitFor();
+
+      // A draft is drawn as it is; one with errors is not, and the drawing before stays.
+      const editor = page.locator("#panel-source .cm-content");
+      const typed = async (after, text) => {
+        await editor.locator(".cm-line", { hasText: after }).first().click();
+        await page.keyboard.press("End");
+        await page.keyboard.insertText(text);
+      };
+      await typed("answer: {code:", '\n  length: {code: "len(answer)"}');
+      await box("length").waitFor();
+      await typed("length: {code:", '\n  broken: {code: "nothing + 1"}');
+      await page.getByText("The steps are drawn once the workflow has no errors.").waitFor();
+      assert.equal(await box("length").count(), 1);
+    },
+    { viewport: { width: 1500, height: 950 }, expected: [/422.*\/graph\)$/] },
+  ));
+
+test("the drawing fits a narrow screen in the dark", () =>
+  site.visit(
+    `${PROJECT}/workflows/factool`,
+    async (page) => {
+      await page.getByRole("region", { name: "Drawing of the steps" }).waitFor();
+      await fits(page);
+      await accessible(page);
+      await screenshot(page, "workflow-graph-narrow");
+    },
+    NARROW_DARK,
+  ));
+
+test("the pages fit a narrow screen in the dark", () =>
+  site.visit(
+    `${PROJECT}/workflows/factool?tab=runs`,
+    async (page) => {
+      await page.getByText("New run").click();
+      await page.getByLabel(/^Input rows/).waitFor();
+      await fits(page);
+    },
+    NARROW_DARK,
+  ));
