@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use crate::commands::{
-    self, author, backup, calibrate, corpora, db, export, generate, jobs, judge, models, openapi, persona, play,
-    playbook, projects, reference, runs, sandbox, serve, sync, tokens, users, validate, worker, workers,
+    self, author, backup, calibrate, corpora, datasets, db, export, generate, indexes, jobs, judge, models, openapi,
+    persona, play, playbook, projects, reference, runs, sandbox, serve, sync, tokens, users, validate, worker, workers,
+    workflow,
 };
 use crate::telemetry::{self, LogFormat};
 
@@ -60,6 +61,12 @@ pub enum Command {
     /// Select conversations for training: filter, remove duplicates, balance, split
     #[command(subcommand)]
     Corpora(corpora::CorporaCommand),
+    /// Import rows for runs from files, and look at them
+    #[command(subcommand)]
+    Datasets(datasets::DatasetsCommand),
+    /// Build search indexes over datasets, and search them
+    #[command(subcommand)]
+    Indexes(indexes::IndexesCommand),
     /// Check all documents of a project and prove its scenarios solvable
     Validate(Box<validate::Validate>),
     /// Synchronise a project's folder with its documents in the database or on a server
@@ -67,6 +74,9 @@ pub enum Command {
     /// Make, check and try a playbook of your own
     #[command(subcommand)]
     Playbook(playbook::PlaybookCommand),
+    /// Make, check, try and run workflows, which turn rows into rows
+    #[command(subcommand)]
+    Workflow(workflow::WorkflowCommand),
     /// Let a model draft scenarios and sub-agents, and keep those that pass the checks
     #[command(subcommand)]
     Author(author::AuthorCommand),
@@ -86,9 +96,9 @@ pub enum Command {
     /// List models, and probe what they can do
     #[command(subcommand)]
     Models(models::ModelsCommand),
-    /// Save the database and the files of exports in a folder
+    /// Save the database, the files of exports, and the objects of datasets and indexes in a folder
     Backup(backup::Backup),
-    /// Fill an empty database from a backup, and check it
+    /// Fill an empty database, and the places for files and objects, from a backup, and check them
     Restore(backup::Restore),
     /// Use the private PostgreSQL
     #[command(subcommand)]
@@ -115,9 +125,12 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Users(command) => users::run(command).await,
         Command::Tokens(command) => tokens::run(command).await,
         Command::Corpora(command) => corpora::run(command).await,
+        Command::Datasets(command) => datasets::run(command).await,
+        Command::Indexes(command) => indexes::run(command).await,
         Command::Validate(args) => validate::run(*args).await,
         Command::Sync(args) => sync::run(*args).await,
         Command::Playbook(command) => playbook::run(command).await,
+        Command::Workflow(command) => workflow::run(command).await,
         Command::Author(command) => author::run(command).await,
         Command::Persona(command) => persona::run(&command),
         Command::Export(args) => export::run(args).await,

@@ -3,6 +3,7 @@
 pub mod access;
 mod analytics;
 mod annotations;
+mod answers;
 pub mod app;
 mod archive;
 mod assets;
@@ -11,17 +12,21 @@ mod audit_log;
 mod blind;
 mod branches;
 mod calibrations;
+mod caller;
+mod connection_permits;
 mod connections;
 mod conversations;
 mod corpora;
 mod corrections;
+mod datasets;
 mod documents;
 mod error;
 mod exports;
 mod extract;
-mod followed;
 mod headers;
 mod idempotency;
+mod indexes;
+mod job_events;
 mod jobs;
 mod judgings;
 mod limits;
@@ -33,12 +38,14 @@ mod progress;
 mod projects;
 mod ratings;
 mod reviews;
+mod rows;
 mod runs;
 mod schemas;
 pub mod session;
 pub mod shares;
 mod shown_once;
 mod spool;
+mod storage;
 pub mod tokens;
 mod trials;
 pub mod users;
@@ -61,9 +68,10 @@ use utoipa_axum::routes;
 use utoipa_swagger_ui::SwaggerUi;
 
 use app::App;
-pub use connections::{Limits as ConnectionLimits, raise_descriptors, serve};
+pub use connection_permits::Limits as ConnectionLimits;
+pub use connections::{raise_descriptors, serve};
 use error::HttpError;
-pub use operations::Watched;
+pub use operations::MonitoredProcess;
 
 /// Largest body, but for uploads.
 const LARGEST_BODY: usize = 4 << 20;
@@ -73,7 +81,7 @@ const LARGEST_ORDER: usize = 2 << 20;
 const LARGEST_UPLOAD: usize = (32 << 20) + (1 << 10);
 
 /// What watches this process: whether it lives, whether it can work, and its figures.
-pub fn operations(watched: Watched) -> Router {
+pub fn operations(watched: MonitoredProcess) -> Router {
     Router::new()
         .route("/healthz", get(|| async { "ok" }))
         .route("/readyz", get(operations::ready))
@@ -82,8 +90,8 @@ pub fn operations(watched: Watched) -> Router {
 }
 
 /// Functions, because routers are large values: all in one function are too much for the stack of a test's thread.
-const AREAS: [fn() -> OpenApiRouter<App>; 9] =
-    [people, projects, documents, models, runs, conversations, corpora, exports, review_routes];
+const AREAS: [fn() -> OpenApiRouter<App>; 10] =
+    [people, projects, documents, models, runs, conversations, corpora, exports, dataset_routes, review_routes];
 
 /// The API, and the document that describes it.
 fn api() -> (Router<App>, OpenApi) {
@@ -108,6 +116,7 @@ fn projects() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(projects::list, projects::create))
         .routes(routes!(projects::show, projects::change))
+        .routes(routes!(storage::show, storage::set_limits))
         .routes(routes!(projects::members))
         .routes(routes!(projects::set_member, projects::remove_member))
         .routes(routes!(audit_log::of_project))
@@ -141,6 +150,7 @@ fn uploads() -> OpenApiRouter<App> {
         .routes(routes!(trials::play))
         .routes(routes!(trials::attempt))
         .routes(routes!(trials::prompts))
+        .routes(routes!(trials::graph))
         .routes(routes!(trials::import))
         .layer(DefaultBodyLimit::max(LARGEST_UPLOAD))
 }
@@ -163,6 +173,11 @@ fn runs() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(runs::list, runs::create))
         .routes(routes!(runs::preview))
+        .routes(routes!(rows::runs_of, rows::create))
+        .routes(routes!(rows::list))
+        .routes(routes!(answers::times, answers::create))
+        .routes(routes!(rows::summarise))
+        .routes(routes!(rows::show))
         .routes(routes!(runs::show, runs::change))
         .routes(routes!(runs::config))
         .routes(routes!(runs::forecast))
@@ -217,6 +232,22 @@ fn exports() -> OpenApiRouter<App> {
         .routes(routes!(exports::show, exports::delete))
         .routes(routes!(exports::cancel))
         .routes(routes!(exports::file::download))
+}
+
+fn dataset_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(datasets::list, datasets::create))
+        .routes(routes!(datasets::uploads::list, datasets::uploads::create))
+        .routes(routes!(datasets::uploads::show, datasets::uploads::append, datasets::uploads::delete))
+        .routes(routes!(datasets::show, datasets::delete))
+        .routes(routes!(datasets::cancel))
+        .routes(routes!(datasets::columns))
+        .routes(routes!(datasets::rows::show))
+        .routes(routes!(indexes::list, indexes::create))
+        .routes(routes!(indexes::show, indexes::delete))
+        .routes(routes!(indexes::cancel))
+        .routes(routes!(indexes::search))
+        .layer(DefaultBodyLimit::max(LARGEST_UPLOAD))
 }
 
 /// What people say of conversations, and judges beside them.

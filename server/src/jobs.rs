@@ -1,16 +1,19 @@
 //! What this program does about jobs, by kind.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use datasets::corpora;
+use datasets::dataset;
 use datasets::export;
+use datasets::search;
 use domain::job::JobKind;
 use generation::{judgings, probes};
 use projects::documents::validate;
 use runtime::ModelClients;
 use runtime::jobs::Handlers;
 use sandbox::Sandbox;
+use store::objects::Objects;
 
 /// Files and corpora are large: one after the other.
 const LARGE: usize = 1;
@@ -22,7 +25,7 @@ pub fn handlers(clients: &ModelClients, sandbox: &Sandbox) -> Handlers {
     let (clients, sandbox) = (clients.clone(), sandbox.clone());
     let judge = move |lease| {
         let clients = clients.clone();
-        async move { judgings::work(lease, &clients).await }
+        async move { judgings::work(lease, &clients, None).await }
     };
     let validating = move |lease| {
         let sandbox = sandbox.clone();
@@ -36,10 +39,24 @@ pub fn handlers(clients: &ModelClients, sandbox: &Sandbox) -> Handlers {
 }
 
 /// And exports, whose files are kept in a folder.
-pub fn handlers_with_files(clients: &ModelClients, sandbox: &Sandbox, files: PathBuf) -> Handlers {
-    let files: Arc<PathBuf> = Arc::new(files);
-    handlers(clients, sandbox).with(JobKind::Export, LARGE, move |lease| {
+pub fn with_files(handlers: Handlers, files: &Path) -> Handlers {
+    let files: Arc<Path> = files.into();
+    handlers.with(JobKind::Export, LARGE, move |lease| {
         let files = Arc::clone(&files);
         async move { export::job::work(lease, &files).await }
+    })
+}
+
+/// And datasets and indexes, which are kept in object storage. `files`: the folder of exports.
+pub fn with_objects(handlers: Handlers, objects: &Objects, files: &Path) -> Handlers {
+    let places: Arc<(Objects, PathBuf)> = Arc::new((objects.clone(), files.to_owned()));
+    let of_datasets = Arc::clone(&places);
+    let handlers = handlers.with(JobKind::Dataset, LARGE, move |lease| {
+        let places = Arc::clone(&of_datasets);
+        async move { dataset::job::work(lease, &places.0, &places.1).await }
+    });
+    handlers.with(JobKind::Index, LARGE, move |lease| {
+        let places = Arc::clone(&places);
+        async move { search::job::work(lease, &places.0, &places.1).await }
     })
 }

@@ -4,9 +4,9 @@
 //! It is this program's `play`. It lives as long as its standard input is open, so that it never outlives the process that
 //! started it, and answers each line there ([`Question`]).
 
-mod keep;
 mod quarantine;
 mod question;
+mod supervision;
 
 use std::ffi::OsString;
 use std::io;
@@ -17,9 +17,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-pub use keep::{PlayerOrder, keep};
 pub use quarantine::watch;
 pub use question::{PlayerLink, Question, obey};
+pub use supervision::{PlayerOrder, supervise};
 
 /// How long a process has for the end, beside what it was told to wait for calls in flight.
 const TO_END: Duration = Duration::from_secs(10);

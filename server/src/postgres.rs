@@ -8,6 +8,8 @@ use tokio::task::{JoinError, spawn_blocking};
 /// The async face of [`database::PrivatePostgres`].
 pub struct PrivatePostgres {
     inner: database::PrivatePostgres,
+    /// Where its data are; `None` if they go with it.
+    folder: Option<PathBuf>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -21,15 +23,19 @@ pub enum StartError {
 impl PrivatePostgres {
     /// Starts PostgreSQL in `data_dir`, or joins the one that another process of ours runs there.
     pub async fn start(data_dir: &Path) -> Result<Self, StartError> {
-        let data_dir = data_dir.to_owned();
+        let (data_dir, folder) = (data_dir.to_owned(), Some(data_dir.to_owned()));
         let inner = spawn_blocking(move || database::PrivatePostgres::start(&data_dir)).await??;
-        Ok(Self { inner })
+        Ok(Self { inner, folder })
     }
 
     /// A fresh one for tests, removed when it is stopped.
     pub async fn throwaway() -> Result<Self, StartError> {
         let inner = spawn_blocking(database::PrivatePostgres::throwaway).await??;
-        Ok(Self { inner })
+        Ok(Self { inner, folder: None })
+    }
+
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
     }
 
     pub fn url(&self) -> &str {

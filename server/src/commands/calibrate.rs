@@ -15,11 +15,11 @@ use uuid::Uuid;
 
 use super::ReportFormat;
 use super::connection::{Connection, ConnectionArgs};
-use super::generate::latest_or;
+use super::generate::latest_conversations_or;
 use super::judge::judging;
-use crate::say::say;
+use crate::output::say;
 use domain::bad_input::BadInput;
-use generation::calibrate::{Said, keep, sheet};
+use generation::calibrate::{JudgingScores, insert_ratings, sheet};
 use store::judgings::{self, Judging};
 use store::projects;
 
@@ -33,7 +33,7 @@ pub enum CalibrateCommand {
 
 /// Whose verdicts are looked at.
 #[derive(clap::Args)]
-struct Whose {
+struct VerdictSource {
     /// The run; default: the last one
     #[arg(long)]
     run: Option<String>,
@@ -47,7 +47,7 @@ struct Whose {
 #[derive(clap::Args)]
 pub struct Sheet {
     #[command(flatten)]
-    judged: Whose,
+    judged: VerdictSource,
     /// How many conversations, spread evenly over the judge's scores
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     n: u32,
@@ -61,7 +61,7 @@ pub struct Report {
     /// File with people's ratings: CSV or JSON
     file: PathBuf,
     #[command(flatten)]
-    judged: Whose,
+    judged: VerdictSource,
     /// Format of the report
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     format: ReportFormat,
@@ -110,7 +110,7 @@ async fn read_and_report(args: &Report, pool: &PgPool) -> anyhow::Result<()> {
         return Err(BadInput::one(args.file.display().to_string(), message).into());
     }
     let mut tx = pool.begin().await?;
-    keep(&mut tx, &ratings, &said, &calibrations).await?;
+    insert_ratings(&mut tx, &ratings, &said, &calibrations).await?;
     let (command, detail) = (
         "groundstate calibrate report",
         json!({"judge": calibrations.iter().map(|one| &one.judge).collect::<Vec<_>>()}),
@@ -128,12 +128,13 @@ async fn read_and_report(args: &Report, pool: &PgPool) -> anyhow::Result<()> {
 }
 
 /// The judging that is meant.
-async fn judged(args: &Whose, pool: &PgPool) -> anyhow::Result<Judging> {
+async fn judged(args: &VerdictSource, pool: &PgPool) -> anyhow::Result<Judging> {
     Ok(match args.judging.as_deref() {
         Some(text) if text != "last" => judging(pool, "--judging", text).await?,
         wanted => {
             let (run, _, _) =
-                generation::stored::load(pool, latest_or(pool, "--run", args.run.as_deref()).await?).await?;
+                generation::stored_runs::load(pool, latest_conversations_or(pool, "--run", args.run.as_deref()).await?)
+                    .await?;
             let mut db = pool.acquire().await?;
             let id = if wanted.is_some() { judgings::latest(&mut db, run.id).await? } else { Some(run.own_judging()) };
             judgings::get(&mut db, id.unwrap_or(run.own_judging()))
@@ -144,11 +145,11 @@ async fn judged(args: &Whose, pool: &PgPool) -> anyhow::Result<Judging> {
 }
 
 /// A judging, all scores that it gave, and the project it belongs to.
-async fn scores_of(args: &Whose, pool: &PgPool) -> anyhow::Result<(Uuid, Said)> {
+async fn scores_of(args: &VerdictSource, pool: &PgPool) -> anyhow::Result<(Uuid, JudgingScores)> {
     let found = judged(args, pool).await?;
     let project = projects::of_judging(&mut *pool.acquire().await?, found.id).await?;
     let project = project.context("a judging of no project")?;
-    let said = Said::load(pool, found).await?;
+    let said = JudgingScores::load(pool, found).await?;
     if said.is_empty() {
         return Err(nothing_judged().into());
     }
@@ -159,7 +160,7 @@ fn nothing_judged() -> BadInput {
     BadInput::one("--run", "none of its conversations has a verdict yet")
 }
 
-fn read(args: &Report, said: &Said) -> anyhow::Result<Ratings> {
+fn read(args: &Report, said: &JudgingScores) -> anyhow::Result<Ratings> {
     let name = args.file.display().to_string();
     let format = FileFormat::of_file(&name).ok_or_else(|| BadInput::one(&name, "expected a .csv or .json file"))?;
     let text = std::fs::read_to_string(&args.file).map_err(|e| BadInput::one(&name, e.to_string()))?;

@@ -19,9 +19,9 @@ pub struct ConnectionArgs {
     data_dir: Option<PathBuf>,
 }
 
-/// What every list that goes back in time takes.
+/// Arguments of every list that shows the newest first.
 #[derive(clap::Args)]
-pub struct Newest {
+pub struct NewestArgs {
     /// How many to list
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(i64).range(1..=1000))]
     pub limit: i64,
@@ -47,13 +47,13 @@ impl ConnectionArgs {
     }
 }
 
-/// A PostgreSQL that runs, whatever its database holds.
-pub struct Started {
+/// A running PostgreSQL, whatever its database holds.
+pub struct RunningPostgres {
     pub url: String,
     private: Option<PrivatePostgres>,
 }
 
-impl Started {
+impl RunningPostgres {
     pub async fn start(args: &ConnectionArgs) -> anyhow::Result<Self> {
         // `--data-dir` is more specific than a DATABASE_URL that happens to be in the environment.
         if let (Some(url), None) = (&args.database_url, args.chosen_dir()) {
@@ -72,10 +72,15 @@ impl Started {
 
 impl Connection {
     pub async fn open(args: &ConnectionArgs) -> anyhow::Result<Self> {
-        let Started { url, private } = Started::start(args).await?;
+        let RunningPostgres { url, private } = RunningPostgres::start(args).await?;
         let which = if private.is_some() { "the private PostgreSQL" } else { "the database of DATABASE_URL" };
         let pool = store::open(&url).await.with_context(|| format!("cannot use {which}"))?;
         Ok(Self { pool, url, private })
+    }
+
+    /// Where the private PostgreSQL keeps its data, if it is used.
+    pub fn folder(&self) -> Option<&Path> {
+        self.private.as_ref()?.folder()
     }
 
     /// Closes connections, then stops the PostgreSQL that was started for them.

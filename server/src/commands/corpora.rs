@@ -9,15 +9,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use domain::api::ManifestFormat;
 use serde_json::json;
 use sqlx::{PgConnection, PgPool};
+use strum::VariantArray;
 use uuid::Uuid;
 
-use super::connection::{Connection, ConnectionArgs, Newest};
-use crate::say::say;
-use datasets::corpora::manifest::{self, Text};
+use super::connection::{Connection, ConnectionArgs, NewestArgs};
+use crate::output::say;
+use datasets::corpora::manifest::Text;
 use domain::bad_input::BadInput;
-use store::corpora::{self, Deleted};
+use store::corpora::{self, DeleteOutcome};
 use store::projects;
 
 #[derive(clap::Subcommand)]
@@ -25,17 +28,17 @@ pub enum CorporaCommand {
     /// Make a corpus
     Create(Box<create::Create>),
     /// List the newest corpora
-    List(Newest),
+    List(NewestArgs),
     /// Show a corpus: the funnel, the split and the proof that nothing leaks
-    Show(Named),
+    Show(CorpusName),
     /// Print every conversation that the filter found, with its part or the reason why it was dropped
     Manifest(Manifest),
     /// Delete a corpus that has no exports
-    Delete(Named),
+    Delete(CorpusName),
 }
 
 #[derive(clap::Args)]
-pub struct Named {
+pub struct CorpusName {
     /// The corpus' name or id
     corpus: String,
     #[command(flatten)]
@@ -47,8 +50,8 @@ pub struct Manifest {
     /// The corpus' name or id
     corpus: String,
     /// Format of the manifest
-    #[arg(long, value_enum, default_value = "jsonl")]
-    format: Format,
+    #[arg(long, value_parser = manifest_format(), default_value_t)]
+    format: ManifestFormat,
     /// File to write [default: standard output]
     #[arg(long)]
     out: Option<PathBuf>,
@@ -56,10 +59,9 @@ pub struct Manifest {
     connection: ConnectionArgs,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Format {
-    Jsonl,
-    Csv,
+fn manifest_format() -> impl TypedValueParser<Value = ManifestFormat> {
+    let names = ManifestFormat::VARIANTS.iter().map(ManifestFormat::into_str);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<ManifestFormat>())
 }
 
 pub async fn run(command: CorporaCommand) -> anyhow::Result<ExitCode> {
@@ -121,10 +123,7 @@ async fn write(pool: &PgPool, args: &Manifest) -> anyhow::Result<()> {
         None => Box::new(std::io::stdout()),
     };
     let mut out = BufWriter::new(&mut out);
-    let mut text = Text::new(match args.format {
-        Format::Jsonl => manifest::Format::Jsonl,
-        Format::Csv => manifest::Format::Csv,
-    });
+    let mut text = Text::new(args.format);
     match pages(&mut *pool.acquire().await?, id, &mut text, &mut out).await {
         // Whoever reads us may stop.
         Err(e) if e.downcast_ref().is_some_and(|e: &std::io::Error| e.kind() == std::io::ErrorKind::BrokenPipe) => {
@@ -149,13 +148,13 @@ async fn delete(pool: &PgPool, text: &str) -> anyhow::Result<()> {
     let id = named(pool, text).await?;
     let mut tx = pool.begin().await?;
     match corpora::delete(&mut tx, id).await? {
-        Deleted::Done | Deleted::Missing => {
+        DeleteOutcome::Done | DeleteOutcome::Missing => {
             let (command, detail) = ("groundstate corpora delete", json!({"name": text}));
             super::record(&mut tx, Some(projects::DEFAULT), command, &id.to_string(), detail).await?;
             tx.commit().await?;
             say!("the corpus {text} is deleted");
             Ok(())
         }
-        Deleted::Exported => Err(BadInput::one("CORPUS", "it has exports; delete them first").into()),
+        DeleteOutcome::Exported => Err(BadInput::one("CORPUS", "it has exports; delete them first").into()),
     }
 }

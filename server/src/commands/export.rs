@@ -7,18 +7,18 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use domain::export::{
-    Arguments, CorpusRows, Data, ExportSpec, PairRule, Profile, Reasoning, RunRows, Score, SourceSpec, Split, Toggles,
-    ToolsAs,
+    Arguments, CorpusRows, Data, ExportSpec, PairRule, Profile, Reasoning, RowReport, RunRows, Score, SourceSpec,
+    Split, Toggles, ToolsAs,
 };
 use serde::de::DeserializeOwned;
 use sqlx::PgPool;
 
 use super::connection::{Connection, ConnectionArgs};
-use super::generate::latest_or;
+use super::generate::latest_conversations_or;
 use super::judge::judging;
-use crate::say::say;
-use datasets::export::build::{Built, Order};
-use datasets::export::{Written, order};
+use crate::output::say;
+use datasets::export::contents::{ExportFiles, Order};
+use datasets::export::order;
 use domain::bad_input::BadInput;
 use store::{exports, judgings, projects};
 
@@ -82,8 +82,8 @@ pub async fn run(args: Export) -> anyhow::Result<ExitCode> {
     let connection = Connection::open(&args.connection).await?;
     let built = write(&args, &connection.pool).await;
     connection.close().await;
-    let built = built?;
-    for part in &built.parts {
+    let ExportFiles { report, unusable } = built?;
+    for part in &report.parts {
         if let Some(pairs) = &part.pairs {
             say!("{} pairs in {}", pairs.used, args.out.display());
             say!(
@@ -92,29 +92,29 @@ pub async fn run(args: Export) -> anyhow::Result<ExitCode> {
                 pairs.possible
             );
             say!("not paired: {} too close in score, {} left over", pairs.too_close, pairs.left_over);
-        } else if built.parts.len() > 1 {
+        } else if report.parts.len() > 1 {
             say!("{} rows in {}", part.written.rows, args.out.join(&part.path).display());
         } else {
             say!("{} rows in {}", part.written.rows, args.out.display());
         }
         left_out(&part.written);
     }
+    for (position, reason) in &unusable {
+        say!("left out conversation {position}: {reason}");
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-fn left_out(written: &Written) {
+fn left_out(written: &RowReport) {
     if written.not_accepted > 0 {
         say!("{} conversations were not accepted (--all writes them too)", written.not_accepted);
     }
     if written.not_judged > 0 {
         say!("{} conversations have no verdict of this judging (groundstate judge --resume)", written.not_judged);
     }
-    for (position, reason) in &written.unusable {
-        say!("left out conversation {position}: {reason}");
-    }
 }
 
-async fn write(args: &Export, pool: &PgPool) -> anyhow::Result<Built> {
+async fn write(args: &Export, pool: &PgPool) -> anyhow::Result<ExportFiles> {
     let spec = spec(args, pool).await?;
     let checked = order::check(pool, &spec, None).await?.map_err(flags)?;
     let place = place::Place::check(&args.out, spec.profile)?;
@@ -146,7 +146,7 @@ async fn of_run(args: &Export, pool: &PgPool) -> anyhow::Result<SourceSpec> {
     };
     let id = match (&named, &args.run) {
         (Some(judging), None) => judging.run_id,
-        _ => latest_or(pool, "--run", args.run.as_deref()).await?,
+        _ => latest_conversations_or(pool, "--run", args.run.as_deref()).await?,
     };
     if named.as_ref().is_some_and(|judging| judging.run_id != id) {
         bail!(BadInput::one("--judging", format!("it judged another run than {id}")));
@@ -166,7 +166,7 @@ async fn of_run(args: &Export, pool: &PgPool) -> anyhow::Result<SourceSpec> {
 }
 
 /// What is wrong, by flags.
-fn flags(wrong: order::Wrong) -> BadInput {
+fn flags(wrong: order::SpecErrors) -> BadInput {
     let flag = |pointer: &str| match pointer.rsplit('/').next() {
         Some("id") => "--corpus".to_owned(),
         name => format!("--{}", name.unwrap_or_default()),

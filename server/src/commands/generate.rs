@@ -3,7 +3,7 @@
 pub(super) mod binding;
 mod faults;
 mod forecast;
-mod progress;
+pub(super) mod progress;
 pub(super) mod summary;
 pub(super) mod terms;
 
@@ -31,7 +31,7 @@ use uuid::Uuid;
 use super::connection::{Connection, ConnectionArgs};
 use super::interrupts::Interrupts;
 use super::{INTERRUPTED, PAUSED, SPOILED, models_file};
-use crate::say::say;
+use crate::output::say;
 use datasets::export::{self, Choice};
 use domain::bad_input::BadInput;
 use generation::Player;
@@ -41,9 +41,8 @@ use generation::probes;
 use generation::run::{self, Terms};
 use generation::{ConversationRun, Conversations};
 use projects::library::Library;
-use runtime::ModelClients;
-use runtime::Options;
-use store::control::{self, Refused};
+use runtime::{Disks, ModelClients, Options, RunControl, RunKind, Runnable};
+use store::control::{self, ControlError};
 use store::{StoreError, conversations, runs};
 
 #[derive(clap::Args)]
@@ -246,12 +245,13 @@ fn check_out(out: &Path, flag: &mut impl FnMut(&str, String)) {
 
 async fn with_connection(args: &Generate, order: Option<Order>) -> anyhow::Result<ExitCode> {
     let connection = Connection::open(&args.connection).await?;
-    let done = play_and_export(args, &connection.pool, order).await;
+    let done = play_and_export(args, &connection, order).await;
     connection.close().await;
     done
 }
 
-async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -> anyhow::Result<ExitCode> {
+async fn play_and_export(args: &Generate, connection: &Connection, order: Option<Order>) -> anyhow::Result<ExitCode> {
+    let pool = &connection.pool;
     let clients = ModelClients::new(EndpointOptions::default());
     let _following = runtime::follow(pool, &clients);
     let run = match order {
@@ -265,16 +265,18 @@ async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -
     let mut interrupts = Interrupts::listen()?;
     let out = PathBuf::from(&run.kind.config.out);
     let before = runs::summary(&mut *pool.acquire().await?, &run.control.run).await?;
-    let progress = progress::Progress::new(&before);
+    let progress = progress::Progress::new(&before, "conversations");
     let options = Options {
         concurrency: args.concurrency as usize,
         only: Some(run.control.run.id),
         drain: Duration::from_secs(5),
+        disks: Disks::of(connection.folder().map(Path::to_owned).into_iter().collect()),
         ..Options::default()
     };
     let player = Player::new(pool.clone(), clients, options);
     player.know(Arc::clone(&run));
-    let interrupted = play(&player, &run, &progress, &mut interrupts).await.with_context(|| resume_hint(&run))?;
+    let interrupted =
+        play(&player, &run.control, &progress, &mut interrupts).await.with_context(|| resume_hint(&run))?;
     let seconds = progress.finish();
     let choice = Choice { judging: None, corrected: false, all: false, branches: run.kind.config.branches };
     let written = if interrupted {
@@ -354,11 +356,20 @@ async fn stored(
         terms.budget.conversations = Some(after);
     }
     let mut tx = pool.begin().await?;
-    let run = run::insert(&mut tx, &library, &config, terms).await?;
+    let run = run::insert(&mut tx, &library, &config, terms).await.map_err(refused)?;
     super::record(&mut tx, Some(run.project), "groundstate generate", &run.id.to_string(), json!({})).await?;
     tx.commit().await?;
     let kind = Conversations::new(Arc::new(library), config, clients)?;
     Ok(Arc::new(ConversationRun::new(pool, run, kind)))
+}
+
+/// What keeps a run from being stored, said as all commands do.
+fn refused(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast() {
+        Ok(StoreError::Refused(refused)) => BadInput::one("--n", refused.to_string()).into(),
+        Ok(error) => error.into(),
+        Err(error) => error,
+    }
 }
 
 /// A run that goes on, also if it was paused.
@@ -372,7 +383,7 @@ async fn taken_up(pool: &PgPool, wanted: &str, clients: &ModelClients) -> anyhow
             tx.commit().await?;
         }
         // A run that has ended is exported again.
-        Err(StoreError::Refused(Refused::Ended)) => drop(tx),
+        Err(StoreError::Refused(ControlError::Ended)) => drop(tx),
         Err(StoreError::Refused(refused)) => bail!(BadInput::one("--resume", refused.to_string())),
         Err(error) => return Err(error.into()),
     }
@@ -381,9 +392,9 @@ async fn taken_up(pool: &PgPool, wanted: &str, clients: &ModelClients) -> anyhow
 
 /// Plays, and says how far it is. True if somebody interrupted it: calls in flight are waited for, for a moment, and a
 /// second interrupt ends that too.
-async fn play(
-    player: &Player,
-    run: &ConversationRun,
+pub(super) async fn play<R: Runnable>(
+    player: &runtime::Player<R>,
+    run: &RunControl,
     progress: &progress::Progress,
     interrupts: &mut Interrupts,
 ) -> anyhow::Result<bool> {
@@ -394,12 +405,12 @@ async fn play(
         tokio::select! {
             played = &mut playing => {
                 played?;
-                progress.is(&runs::summary(&mut *run.control.pool.acquire().await?, &run.control.run).await?);
+                progress.is(&runs::summary(&mut *run.pool.acquire().await?, &run.run).await?);
                 return Ok(stop.is_cancelled());
             }
             _ = looks.tick() => {
                 // While the database is away, there is nothing new to say.
-                if let Ok(mut db) = run.control.pool.acquire().await && let Ok(now) = runs::summary(&mut db, &run.control.run).await {
+                if let Ok(mut db) = run.pool.acquire().await && let Ok(now) = runs::summary(&mut db, &run.run).await {
                     progress.is(&now);
                 }
             }
@@ -415,9 +426,9 @@ async fn play(
 
 async fn resumed(pool: &PgPool, wanted: &str) -> anyhow::Result<Uuid> {
     if wanted != "last" {
-        return run_id(pool, "--resume", wanted).await;
+        return conversations_run_id(pool, "--resume", wanted).await;
     }
-    let unfinished = runs::latest_unfinished(&mut *pool.acquire().await?).await?;
+    let unfinished = runs::latest_unfinished(&mut *pool.acquire().await?, Conversations::NAME).await?;
     Ok(unfinished.ok_or_else(|| BadInput::one("--resume", "nothing to resume: every run is finished"))?)
 }
 
@@ -430,12 +441,31 @@ pub(super) async fn run_id(pool: &PgPool, flag: &str, text: &str) -> anyhow::Res
     }
 }
 
-/// The run that a flag names, or else the last one.
+/// The run of conversations that a flag names.
+async fn conversations_run_id(pool: &PgPool, flag: &str, text: &str) -> anyhow::Result<Uuid> {
+    let id = run_id(pool, flag, text).await?;
+    if runtime::kind_of(pool, id).await? != Conversations::NAME {
+        let message = format!("{id} is a run of a workflow; `groundstate workflow rows {id}` writes its rows");
+        bail!(BadInput::one(flag, message));
+    }
+    Ok(id)
+}
+
+/// The run of conversations that a flag names, or else the last one.
+pub(super) async fn latest_conversations_or(pool: &PgPool, flag: &str, text: Option<&str>) -> anyhow::Result<Uuid> {
+    if let Some(text) = text {
+        return conversations_run_id(pool, flag, text).await;
+    }
+    let latest = runs::latest(&mut *pool.acquire().await?, Some(Conversations::NAME)).await?;
+    Ok(latest.ok_or_else(|| BadInput::one(flag, "there is no run yet"))?)
+}
+
+/// The run of any kind that a flag names, or else the last one.
 pub(super) async fn latest_or(pool: &PgPool, flag: &str, text: Option<&str>) -> anyhow::Result<Uuid> {
     if let Some(text) = text {
         return run_id(pool, flag, text).await;
     }
-    let latest = runs::latest(&mut *pool.acquire().await?).await?;
+    let latest = runs::latest(&mut *pool.acquire().await?, None).await?;
     Ok(latest.ok_or_else(|| BadInput::one(flag, "there is no run yet"))?)
 }
 

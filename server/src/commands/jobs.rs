@@ -7,14 +7,14 @@ use serde_json::json;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::connection::{Connection, ConnectionArgs, Newest};
-use crate::say::say;
+use super::connection::{Connection, ConnectionArgs, NewestArgs};
+use crate::output::say;
 use store::{jobs, projects};
 
 #[derive(clap::Subcommand)]
 pub enum JobsCommand {
     /// List the newest jobs and their progress
-    List(Newest),
+    List(NewestArgs),
     /// Cancel a job
     Cancel(Cancel),
 }

@@ -1,31 +1,35 @@
 //! `groundstate judge`: judges a run again, without playing it.
 
+mod job;
 mod report;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
+use anyhow::{Context as _, bail, ensure};
 use domain::event::Usage;
+use domain::job::{JobKind, JobState};
 use llm::{EndpointOptions, ModelSpec};
 use serde_json::json;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
+use uuid::Uuid;
 
-use super::INTERRUPTED;
 use super::connection::{Connection, ConnectionArgs};
 use super::generate::binding::judges;
-use super::generate::latest_or;
+use super::generate::latest_conversations_or;
 use super::models_file;
-use crate::say::say;
+use super::{INTERRUPTED, PAUSED};
+use crate::output::say;
 use domain::bad_input::BadInput;
-use generation::judge_again::{self, CapReached, Judge};
-use generation::judgings::documents;
+use generation::judge_again::{self, JudgingSpec};
+use generation::judgings::{JudgingOrder, JudgingReport, ask, work};
 use generation::models::Models;
-use generation::stored;
-use generation::{ConversationRun, Conversations};
+use generation::stored_runs;
 use projects::library::Library;
 use runtime::ModelClients;
+use runtime::jobs::Handlers;
 use store::judgings::{self, Judging};
+use store::{clock, jobs};
 
 /// Exit code if some conversations could not be judged.
 const INCOMPLETE: u8 = 1;
@@ -74,37 +78,36 @@ async fn judge_and_report(
     models: Vec<ModelSpec>,
     judges: Option<Library>,
 ) -> anyhow::Result<ExitCode> {
-    let resumed = match &args.resume {
+    match &args.resume {
         Some(text) => match judging(pool, "--resume", text).await? {
             own if own.original => {
                 let message = "that is the run's own judging; continue the run with: groundstate generate --resume";
-                return Err(BadInput::one("--resume", message).into());
+                Err(BadInput::one("--resume", message).into())
             }
-            later => Some(later),
+            later => resume(args, pool, later).await,
         },
-        None => None,
-    };
-    let id = match &resumed {
-        Some(judging) => judging.run_id,
-        None => latest_or(pool, "--run", args.run.as_deref()).await?,
-    };
-    let (run, mut config, library) = stored::load(pool, id).await?;
-    let judges = match &resumed {
-        Some(judging) if judging.library != run.library => Some(documents(pool, &judging.library).await?),
-        _ => judges,
-    };
-    let models: Vec<ModelSpec> = match &resumed {
-        Some(judging) => serde_json::from_value(judging.models.clone())?,
-        None if models.is_empty() => config.judges().into_iter().cloned().collect(),
-        None => models,
-    };
+        None => begin(args, pool, models, judges).await,
+    }
+}
+
+/// Creates a judging, and works on its job here.
+async fn begin(
+    args: &JudgeArgs,
+    pool: &PgPool,
+    models: Vec<ModelSpec>,
+    judges: Option<Library>,
+) -> anyhow::Result<ExitCode> {
+    let id = latest_conversations_or(pool, "--run", args.run.as_deref()).await?;
+    let (run, mut config) = stored_runs::run(pool, id).await?;
+    let models = if models.is_empty() { config.judges().into_iter().cloned().collect() } else { models };
     // A name is looked up in the project's file, or else in what the run knows.
     let file = models_file::read(args.project.as_deref().unwrap_or(Path::new(".")))?;
     judge_again::add_pools(&mut config, file.pools().cloned());
+    let registry = config.registry();
     let clients = ModelClients::new(EndpointOptions::default());
     let _following = runtime::follow(pool, &clients);
-    let panel = Models::of_panel(&models, &config.registry(), &clients);
-    let panel = panel.map_err(|e| BadInput::one("--judge", e.to_string()))?;
+    let unusable = |error: anyhow::Error| BadInput::one("--judge", error.to_string());
+    Models::of_panel(&models, &registry, &clients).map_err(unusable)?;
     let lacks = |others: &Library, name: &&str| !others.playbooks.contains_key(*name);
     if let Some(others) = &judges
         && let Some(name) = run.playbook.split(", ").find(|name| lacks(others, name))
@@ -112,53 +115,128 @@ async fn judge_and_report(
         let message = format!("it has no playbook `{name}`, which the run was played with");
         return Err(BadInput::one("--project", message).into());
     }
-    let judging = if let Some(judging) = resumed {
-        judging
-    } else {
-        let documents = judges.as_ref().unwrap_or(&library);
-        let judging = judge_again::plan(&run, documents, &models)?;
-        if !args.dry_run {
-            let mut tx = pool.begin().await?;
-            judge_again::store(&mut tx, &judging, documents).await?;
-            let detail = json!({"run": run.id});
-            super::record(&mut tx, Some(run.project), "groundstate judge", &judging.id.to_string(), detail).await?;
-            tx.commit().await?;
-        }
-        judging
-    };
-    let kind = Conversations::judged_by(Arc::new(library), config, panel)?;
-    let judge = Judge { run: ConversationRun::new(pool, run, kind), judges, judging, lease: None };
-    let left = judge.left().await?;
-    report::warnings(&judge.run.kind.config, &models);
-    if args.dry_run {
-        let names: Vec<String> = models.iter().map(ToString::to_string).collect();
-        say!("would judge {} conversations of run {} with {}", left.len(), judge.run.control.run.id, names.join(", "));
+    let left = judge_again::remaining(&mut *pool.acquire().await?, run.id, None).await?.len();
+    report::warnings(&config, &models);
+    if left == 0 {
+        say!("There is nothing to judge: no conversation of run {} has come to its end.", run.id);
         return Ok(ExitCode::SUCCESS);
     }
-    let progress = report::Progress::new(left.len());
-    let mut usage = Usage::default();
-    let playing = judge.judge_all(&left, args.concurrency as usize, |judged| {
-        usage += judged.usage;
-        progress.ended(&judged.outcome);
-    });
-    let judged = tokio::select! {
-        judged = playing => Some(judged),
-        signal = super::interrupted() => { signal?; None }
-    };
-    progress.finish();
-    let resume = format!("groundstate judge --resume {}", judge.judging.id);
-    let Some(judged) = judged else {
-        eprintln!("interrupted; the verdicts so far are kept. Continue with: {resume}");
-        return Ok(ExitCode::from(INTERRUPTED));
-    };
-    if let Err(error) = judged {
-        let reached: CapReached = error.downcast()?;
-        let raise = format!("groundstate runs budget {} --help", judge.run.control.run.id);
-        eprintln!("{reached}. Verdicts so far are kept. Raise it with: {raise}. Then: {resume}");
-        return Ok(ExitCode::from(INCOMPLETE));
+    if args.dry_run {
+        would_judge(left, run.id, &models);
+        return Ok(ExitCode::SUCCESS);
     }
-    report::print(&judge, usage, progress.lost(), &resume).await?;
-    Ok(if progress.lost() == 0 { ExitCode::SUCCESS } else { ExitCode::from(INCOMPLETE) })
+    let named = models.iter().map(|model| ("--judge", model));
+    let pools = models_file::used(&registry, named, &mut |_, _| {});
+    let spec = JudgingSpec {
+        models: &models,
+        pools,
+        judges: judges.as_ref(),
+        criteria_apart: config.criteria_apart,
+        created_by: "",
+    };
+    let (id, mut made) = (clock::id(), None);
+    let create = async |tx: &mut PgConnection| {
+        let judging = spec.insert(tx, &run).await?;
+        ask(tx, &judging, run.project, id, "", args.order()).await?;
+        let detail = json!({"run": run.id});
+        super::record(tx, Some(run.project), "groundstate judge", &judging.id.to_string(), detail).await?;
+        made = Some(judging);
+        Ok(())
+    };
+    let ended = job::create(pool, id, create, &args.handlers(&clients), left).await?;
+    let judging = made.context("the judging was not created")?;
+    finish(pool, &judging, ended).await
+}
+
+/// Continues a judging: its job if that has not ended, or else another one.
+async fn resume(args: &JudgeArgs, pool: &PgPool, judging: Judging) -> anyhow::Result<ExitCode> {
+    let left = judge_again::remaining(&mut *pool.acquire().await?, judging.run_id, Some(judging.id)).await?.len();
+    let (run, config) = stored_runs::run(pool, judging.run_id).await?;
+    let models: Vec<ModelSpec> = serde_json::from_value(judging.models.clone())?;
+    report::warnings(&config, &models);
+    if args.dry_run {
+        would_judge(left, run.id, &models);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let clients = ModelClients::new(EndpointOptions::default());
+    let _following = runtime::follow(pool, &clients);
+    let handlers = args.handlers(&clients);
+    let ended = match unfinished(&mut *pool.acquire().await?, &judging).await? {
+        Some(id) => job::follow(pool, id, &handlers, left).await?,
+        None if left == 0 => {
+            say!("There is nothing left to judge: every conversation that came to its end has a verdict.");
+            report::print(pool, &judging, Usage::default(), 0).await?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        None => {
+            let id = clock::id();
+            let create = async |tx: &mut PgConnection| {
+                judgings::hold(tx, judging.id).await?;
+                ensure!(unfinished(tx, &judging).await?.is_none(), "another process has just begun to continue it");
+                ask(tx, &judging, run.project, id, "", args.order()).await?;
+                let (command, detail) = ("groundstate judge --resume", json!({"run": run.id}));
+                super::record(tx, Some(run.project), command, &judging.id.to_string(), detail).await
+            };
+            job::create(pool, id, create, &handlers, left).await?
+        }
+    };
+    finish(pool, &judging, ended).await
+}
+
+/// The job of a judging that has not ended.
+async fn unfinished(db: &mut PgConnection, judging: &Judging) -> anyhow::Result<Option<Uuid>> {
+    let job = jobs::current(db, JobKind::Judging, judging.id).await?;
+    job.filter(|job| !job.state.has_ended()).map(|job| Ok(job.id.parse()?)).transpose()
+}
+
+fn would_judge(left: usize, run: Uuid, models: &[ModelSpec]) {
+    let names: Vec<String> = models.iter().map(ToString::to_string).collect();
+    say!("would judge {left} conversations of run {run} with {}", names.join(", "));
+}
+
+impl JudgeArgs {
+    /// What the job says to whoever works on it.
+    const fn order(&self) -> JudgingOrder {
+        JudgingOrder { concurrency: Some(self.concurrency) }
+    }
+
+    fn handlers(&self, clients: &ModelClients) -> Handlers {
+        let (clients, concurrency) = (clients.clone(), self.concurrency);
+        Handlers::default().with(JobKind::Judging, 1, move |lease| {
+            let clients = clients.clone();
+            async move { work(lease, &clients, Some(concurrency)).await }
+        })
+    }
+}
+
+/// Says what came of it.
+async fn finish(pool: &PgPool, judging: &Judging, ended: job::Ended) -> anyhow::Result<ExitCode> {
+    let resume = format!("groundstate judge --resume {}", judging.id);
+    let job = match ended {
+        job::Ended::Interrupted => {
+            eprintln!("interrupted; the verdicts so far are kept. Continue with: {resume}");
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        job::Ended::Deleted => bail!("the run was deleted meanwhile, and its judgings with it"),
+        job::Ended::Job(job) => job,
+    };
+    if job.state == JobState::Cancelled {
+        eprintln!("somebody cancelled the judging; the verdicts so far are kept. Continue with: {resume}");
+        return Ok(ExitCode::from(PAUSED));
+    }
+    if let Some(report) = job.report {
+        let JudgingReport { without_verdict: lost, usage, .. } = serde_json::from_value(report)?;
+        report::print(pool, judging, usage, lost).await?;
+        return Ok(if lost == 0 { ExitCode::SUCCESS } else { ExitCode::from(INCOMPLETE) });
+    }
+    let reason = job.reason.unwrap_or_default();
+    let capped = judge_again::reached_cap(&mut *pool.acquire().await?, judging.run_id).await?;
+    let raise = match capped {
+        Some(_) => format!(" Raise it with: groundstate runs budget {} --help. Then: {resume}", judging.run_id),
+        None => format!(" Try again with: {resume}"),
+    };
+    eprintln!("{reason}. Verdicts so far are kept.{raise}");
+    Ok(ExitCode::from(INCOMPLETE))
 }
 
 /// The judging that a flag names.

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use domain::api::probe::{ModelProbe, ProbeOutcome, ReplicaProbe};
+use domain::api::probe::{ModelProbe, ProbeOutcome, ProbeUsage, ReplicaProbe};
 use llm::{EndpointSpec, ModelSpec, PoolSpec, ProbeOptions, Registry};
 use serde_json::json;
 use sqlx::PgPool;
 
 use super::connection::{Connection, ConnectionArgs};
 use super::models_file::{self, EXPECTED};
-use crate::say::say;
+use crate::output::say;
 use domain::bad_input::BadInput;
 use generation::probes::{self, PATIENCE};
 use store::models;
@@ -116,6 +116,10 @@ fn of_endpoint(endpoint: &EndpointSpec) -> PoolSpec {
 fn print(probe: &ModelProbe) {
     for replica in &probe.replicas {
         print_replica(replica);
+    }
+    if let Some(ProbeUsage { calls, prompt_tokens, completion_tokens, cost }) = probe.usage() {
+        let cost = if cost > 0.0 { format!(", cost {cost:.4}") } else { String::new() };
+        say!("{calls} calls: {prompt_tokens} tokens read, {completion_tokens} written{cost}");
     }
     match (probe.replicas.is_empty(), probe.is_usable()) {
         (true, _) => say!("No worker serves it now, so nothing was asked."),

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::http;
-use crate::say::say;
+use crate::output::say;
 
 pub fn run() -> anyhow::Result<ExitCode> {
     say!("{}", serde_json::to_string_pretty(&http::document())?);

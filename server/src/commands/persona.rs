@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use domain::persona::TraitCorrelation;
 
-use crate::say::say;
+use crate::output::say;
 use domain::bad_input::BadInput;
 
 #[derive(clap::Subcommand)]

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -15,16 +15,19 @@ use tokio_util::sync::CancellationToken;
 
 use super::connection::{Connection, ConnectionArgs};
 use super::interrupts::Interrupts;
-use crate::http::{self, Watched};
-use crate::jobs::{handlers, handlers_with_files};
+use super::tools_file::ToolsArgs;
+use crate::http::{self, MonitoredProcess};
+use crate::jobs::{handlers, with_files, with_objects};
+use crate::output::say;
+use crate::playable::Player;
 use crate::player_process::{self, PlayerOrder};
-use crate::say::say;
 use crate::telemetry;
-use generation::Player;
+use rows::RowResources;
 use runtime::jobs::{self, Handlers};
-use runtime::{ModelClients, Options};
+use runtime::{Disks, ModelClients, Options};
 use sandbox::Sandbox;
-use store::players::Quarantined;
+use store::objects::Objects;
+use store::players::QuarantinePolicy;
 
 #[derive(clap::Args)]
 pub struct Play {
@@ -36,6 +39,14 @@ pub struct Play {
     /// Folder for exports, if this process is to make them
     #[arg(long, value_name = "DIR", hide = true)]
     files: Option<PathBuf>,
+    /// Place of datasets and indexes: a folder, or `s3://BUCKET/PREFIX`, if this process is to make them
+    #[arg(long, env = "GROUNDSTATE_OBJECTS", value_name = "PLACE")]
+    objects: Option<String>,
+    #[command(flatten)]
+    tools: ToolsArgs,
+    /// Folder of the private PostgreSQL, whose disk must have room (for internal use)
+    #[arg(long, value_name = "DIR", hide = true)]
+    database_folder: Option<PathBuf>,
     /// Stop when standard input closes, and answer each line there with figures (for internal use)
     #[arg(long, hide = true)]
     child: bool,
@@ -47,6 +58,16 @@ pub struct Play {
     quarantined: bool,
     #[command(flatten)]
     connection: ConnectionArgs,
+}
+
+impl Play {
+    /// Where datasets, indexes and tools are, for a process that is started.
+    fn places(&self) -> Vec<OsString> {
+        let files = self.files.iter().flat_map(|files| ["--files".into(), files.clone().into_os_string()]);
+        let objects = self.objects.iter().flat_map(|place| ["--objects".into(), OsString::from(place)]);
+        let tools = self.tools.tools.iter().flat_map(|file| ["--tools".into(), file.clone().into_os_string()]);
+        files.chain(objects).chain(tools).collect()
+    }
 }
 
 /// How this process plays.
@@ -71,22 +92,24 @@ impl PlayerArgs {
     pub async fn play(
         &self,
         pool: PgPool,
-        clients: ModelClients,
+        resources: RowResources,
         jobs: Handlers,
+        disks: Disks,
         stop: &CancellationToken,
     ) -> anyhow::Result<()> {
-        Player::new(pool, clients, self.options()).with_jobs(jobs).play(stop).await
+        let options = Options { disks, ..self.options() };
+        Player::new(pool, resources, options).with_jobs(jobs).play(stop).await
     }
 
     /// Plays what is in quarantine, one task at a time, until nothing is left there.
     async fn play_quarantined(
         &self,
         pool: PgPool,
-        clients: ModelClients,
+        resources: RowResources,
         stop: &CancellationToken,
     ) -> anyhow::Result<()> {
-        let options = Options { concurrency: 1, quarantined: Quarantined::Only, ..self.options() };
-        Player::new(pool, clients, options).play(stop).await
+        let options = Options { concurrency: 1, quarantined: QuarantinePolicy::Only, ..self.options() };
+        Player::new(pool, resources, options).play(stop).await
     }
 
     fn options(&self) -> Options {
@@ -141,7 +164,7 @@ pub async fn run(args: Play) -> anyhow::Result<ExitCode> {
     if let Some(listener) = listener {
         telemetry::count()?;
         say!("metrics on http://{}/metrics", listener.local_addr()?);
-        let router = http::operations(Watched { pool: connection.pool.clone(), player: None });
+        let router = http::operations(MonitoredProcess { pool: connection.pool.clone(), player: None });
         tokio::spawn(async move { axum::serve(listener, router).await });
     }
     if args.child {
@@ -162,24 +185,35 @@ async fn play(args: &Play, connection: &Connection, stop: &CancellationToken) ->
     if args.child {
         player_process::obey(stop.clone(), clients.clone());
     }
+    let files = args.files.clone().unwrap_or_else(|| args.connection.data_dir().join("files"));
+    let objects = args.objects.as_deref().filter(|place| !place.is_empty()).map(Objects::open).transpose()?;
+    let resources = RowResources::new(clients.clone(), objects.clone(), &files, args.tools.read()?);
     if args.quarantined {
-        return player.play_quarantined(pool.clone(), clients, stop).await;
+        return player.play_quarantined(pool.clone(), resources, stop).await;
     }
     let sandbox = Sandbox::of_this_program();
-    let handlers = match &args.files {
-        Some(files) => handlers_with_files(&clients, &sandbox, files.clone()),
-        None => handlers(&clients, &sandbox),
-    };
+    let mut handlers = handlers(&clients, &sandbox);
+    if let Some(files) = &args.files {
+        handlers = with_files(handlers, files);
+    }
+    if let Some(objects) = &objects {
+        handlers = with_objects(handlers, objects, &files);
+    }
     if args.only_jobs {
         return player.work_on_jobs(pool, &handlers, stop).await;
     }
     let order = PlayerOrder {
-        arguments: [player.arguments(), vec!["--quarantined".into()]].concat(),
+        arguments: [player.arguments(), args.places(), vec!["--quarantined".into()]].concat(),
         database_url: connection.url.clone(),
         drain: player.drain(),
     };
-    let (playing, ()) =
-        tokio::join!(player.play(pool.clone(), clients, handlers, stop), player_process::watch(&order, pool, stop));
+    let objects = objects.as_ref().and_then(Objects::folder);
+    let folders = [args.files.as_deref(), objects, args.database_folder.as_deref(), connection.folder()];
+    let disks = Disks::of(folders.into_iter().flatten().map(Path::to_owned).collect());
+    let (playing, ()) = tokio::join!(
+        player.play(pool.clone(), resources, handlers, disks, stop),
+        player_process::watch(&order, pool, stop)
+    );
     playing
 }
 

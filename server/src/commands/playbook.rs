@@ -5,7 +5,7 @@ mod files;
 mod import;
 mod new;
 mod paint;
-mod tried_call;
+mod trial_call;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,14 +13,14 @@ use std::process::ExitCode;
 #[derive(clap::Subcommand)]
 pub enum PlaybookCommand {
     /// Write a small playbook that can be played at once, as a start for your own
-    New(new::New),
+    New(new::NewPlaybookArgs),
     /// Write a draft with the tools of an existing API or MCP server
     #[command(subcommand)]
     Import(import::Import),
     /// Find mistakes in a playbook that compiles, and parts that are not used
     Check(check::Check),
     /// Make one call on the world and show the answer and what it changed
-    Try(tried_call::Try),
+    Try(trial_call::TrialArgs),
 }
 
 #[derive(clap::Args)]
@@ -35,6 +35,6 @@ pub async fn run(command: PlaybookCommand) -> anyhow::Result<ExitCode> {
         PlaybookCommand::New(args) => new::run(&args),
         PlaybookCommand::Import(import) => import::run(&import).await,
         PlaybookCommand::Check(args) => check::run(&args),
-        PlaybookCommand::Try(args) => tried_call::run(&args),
+        PlaybookCommand::Try(args) => trial_call::run(&args),
     }
 }

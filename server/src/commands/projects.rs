@@ -1,6 +1,7 @@
 //! `groundstate projects`: what runs, documents and corpora belong to, and who may do what in them.
 
 mod members;
+mod storage;
 
 use std::process::ExitCode;
 
@@ -9,8 +10,8 @@ use sqlx::{PgConnection, PgPool};
 
 use super::connection::{Connection, ConnectionArgs};
 use super::record;
+use crate::output::say;
 use crate::people;
-use crate::say::say;
 use domain::bad_input::BadInput;
 use store::clock;
 use store::projects::{self, Project};
@@ -21,6 +22,10 @@ pub enum ProjectsCommand {
     List(List),
     /// Make a project
     Create(Create),
+    /// Show what a project takes of the disk, and what it may take
+    Show(storage::Show),
+    /// Change what a project may take of the disk
+    Limit(storage::Limit),
     /// List the members of a project and their roles
     Members(members::Members),
     /// Make somebody a member, or change their role
@@ -50,6 +55,8 @@ pub async fn run(command: ProjectsCommand) -> anyhow::Result<ExitCode> {
     let connection = match &command {
         ProjectsCommand::List(args) => &args.connection,
         ProjectsCommand::Create(args) => &args.connection,
+        ProjectsCommand::Show(args) => &args.connection,
+        ProjectsCommand::Limit(args) => &args.connection,
         ProjectsCommand::Members(args) => &args.connection,
         ProjectsCommand::AddMember(args) => &args.connection,
         ProjectsCommand::RemoveMember(args) => &args.connection,
@@ -59,6 +66,8 @@ pub async fn run(command: ProjectsCommand) -> anyhow::Result<ExitCode> {
     let done = match &command {
         ProjectsCommand::List(_) => list(pool).await,
         ProjectsCommand::Create(args) => create(pool, args).await,
+        ProjectsCommand::Show(args) => storage::show(pool, args).await,
+        ProjectsCommand::Limit(args) => storage::limit(pool, args).await,
         ProjectsCommand::Members(args) => members::list(pool, args).await,
         ProjectsCommand::AddMember(args) => members::add(pool, args).await,
         ProjectsCommand::RemoveMember(args) => members::remove(pool, args).await,

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
+use crate::output::say;
 use crate::reference;
-use crate::say::say;
 
 #[derive(clap::Args)]
 pub struct ReferenceArgs {

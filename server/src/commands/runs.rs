@@ -6,9 +6,9 @@ use domain::api::RunSummary;
 use serde_json::{Value, json};
 use sqlx::{PgConnection, PgPool};
 
-use super::connection::{Connection, ConnectionArgs, Newest};
+use super::connection::{Connection, ConnectionArgs, NewestArgs};
 use super::generate::{self, run_id, summary, terms::BudgetArgs};
-use crate::say::say;
+use crate::output::say;
 use domain::bad_input::BadInput;
 use generation::run;
 use store::{StoreError, control, ledger, runs};
@@ -16,27 +16,27 @@ use store::{StoreError, control, ledger, runs};
 #[derive(clap::Subcommand)]
 pub enum RunsCommand {
     /// List the newest runs and their progress
-    List(Newest),
+    List(NewestArgs),
     /// Show the progress, the cost and the failures of a run
-    Show(Named),
+    Show(RunName),
     /// Pause a run: calls in flight finish, and everything played so far is kept
-    Pause(Named),
+    Pause(RunName),
     /// Resume a paused run
-    Resume(Named),
+    Resume(RunName),
     /// Cancel a run for good; what was played is kept
-    Cancel(Named),
+    Cancel(RunName),
     /// Play the conversations again that were spoiled by something other than the agent
-    Retry(Named),
+    Retry(RunName),
     /// Change the priority of a run
     Priority(Priority),
     /// Replace the caps at which a run pauses
     Budget(NewBudget),
     /// Check that nothing of a run that has ended was lost or doubled
-    Audit(Named),
+    Audit(RunName),
 }
 
 #[derive(clap::Args)]
-pub struct Named {
+pub struct RunName {
     /// The run's id; default: the newest
     run: Option<String>,
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub struct Named {
 pub struct Priority {
     /// The run's id
     run: String,
-    /// Runs of higher priority are played first; the default is 0
+    /// Of the runs of a project, those of higher priority are played first; the default is 0
     #[arg(allow_negative_numbers = true, value_name = "PRIORITY")]
     value: i32,
     #[command(flatten)]
@@ -89,7 +89,7 @@ pub async fn run(command: RunsCommand) -> anyhow::Result<ExitCode> {
 }
 
 async fn done(pool: &PgPool, command: &RunsCommand) -> anyhow::Result<()> {
-    let named = async |named: &Named| generate::latest_or(pool, "RUN", named.run.as_deref()).await;
+    let named = async |named: &RunName| generate::latest_or(pool, "RUN", named.run.as_deref()).await;
     let id = match command {
         RunsCommand::List(args) => return list(pool, args.limit).await,
         RunsCommand::Audit(args) => return audit(pool, named(args).await?).await,
@@ -116,11 +116,11 @@ async fn done(pool: &PgPool, command: &RunsCommand) -> anyhow::Result<()> {
 }
 
 /// What was done, and more about it for the audit log.
-type Changed = Result<(&'static str, Value), StoreError>;
+type ChangeResult = Result<(&'static str, Value), StoreError>;
 
 /// # Errors
 /// [`BadInput`]: a budget that cannot be.
-async fn change(db: &mut PgConnection, id: uuid::Uuid, command: &RunsCommand) -> anyhow::Result<Changed> {
+async fn change(db: &mut PgConnection, id: uuid::Uuid, command: &RunsCommand) -> anyhow::Result<ChangeResult> {
     let (action, done, detail) = match command {
         RunsCommand::Pause(_) => ("pause", control::pause(db, id, None).await, json!({})),
         RunsCommand::Resume(_) => ("resume", run::resume(db, id).await, json!({})),

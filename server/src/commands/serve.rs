@@ -14,16 +14,19 @@ use tokio_util::sync::CancellationToken;
 use super::connection::{Connection, ConnectionArgs};
 use super::models_file;
 use super::play::{PlayerArgs, until_interrupted};
+use super::storage_args::StorageArgs;
+use super::tools_file::ToolsArgs;
 use crate::http;
 use crate::http::app::{App, Setup};
+use crate::output::say;
 use crate::people;
 use crate::player_process::{self, PlayerLink, PlayerOrder};
-use crate::say::say;
 use crate::secret;
 use crate::telemetry;
-use ::projects::library::Cache;
+use ::projects::library::{Cache, Files};
 use ::sandbox::Sandbox;
 use store::clock;
+use store::objects::Objects;
 use store::{documents, invitations, projects, users};
 
 #[derive(clap::Args)]
@@ -34,9 +37,10 @@ pub struct Serve {
     /// Folder with models.yaml: the models that runs may name
     #[arg(long, default_value = ".", value_name = "DIR")]
     project: PathBuf,
-    /// Folder for exports [default: files/ in the data directory]
-    #[arg(long, env = "GROUNDSTATE_FILES", value_name = "DIR")]
-    files: Option<PathBuf>,
+    #[command(flatten)]
+    storage: StorageArgs,
+    #[command(flatten)]
+    tools: ToolsArgs,
     /// Environment variables that models may name as their key if they are added over the API; `*` stands for any
     /// letters, commas separate names
     #[arg(long, env = "GROUNDSTATE_MODEL_KEYS", value_name = "NAMES", value_delimiter = ',',
@@ -86,17 +90,20 @@ async fn both(
     stop: &CancellationToken,
 ) -> anyhow::Result<()> {
     let clients = args.player.clients();
-    let files = args.files.clone().unwrap_or_else(|| args.connection.data_dir().join("files"));
+    let files = args.storage.files(&args.connection);
+    let objects = args.storage.objects(&args.connection)?;
     let (link, asked) = PlayerLink::channel();
     let app = App::new(Setup {
         pool: connection.pool.clone(),
         registry: models_file::read(&args.project)?,
         keys: AllowedKeys { variables: args.model_keys.clone(), folder: args.model_key_files.clone() },
         clients: clients.clone(),
+        tools: args.tools.read()?,
         libraries: Cache::default(),
         sandbox: Sandbox::of_this_program(),
         player: Some(link),
         files: files.clone(),
+        objects: objects.clone(),
         https: args.https,
         stop: stop.clone(),
     });
@@ -106,19 +113,25 @@ async fn both(
         anyhow::Ok(())
     };
     let order = PlayerOrder {
-        arguments: args.player_arguments(&files),
+        arguments: args.player_arguments(&files, &objects, connection.folder()),
         database_url: connection.url.clone(),
         drain: args.player.drain(),
     };
-    tokio::try_join!(served, player_process::keep(&order, &connection.pool, asked, stop))?;
+    tokio::try_join!(served, player_process::supervise(&order, &connection.pool, asked, stop))?;
     Ok(())
 }
 
 impl Serve {
     /// Of the process that plays and works on jobs.
-    fn player_arguments(&self, files: &Path) -> Vec<OsString> {
+    fn player_arguments(&self, files: &Path, objects: &Objects, database: Option<&Path>) -> Vec<OsString> {
         let mut arguments = self.player.arguments();
-        arguments.extend(["--files".into(), files.into()]);
+        arguments.extend(["--files".into(), files.into(), "--objects".into(), objects.place().into()]);
+        if let Some(file) = &self.tools.tools {
+            arguments.extend(["--tools".into(), file.into()]);
+        }
+        if let Some(folder) = database {
+            arguments.extend(["--database-folder".into(), folder.into()]);
+        }
         if self.no_play {
             arguments.push("--only-jobs".into());
         }
@@ -128,7 +141,7 @@ impl Serve {
 
 /// Says how the documents of the folder get into the app, which shows those of the database alone.
 async fn documents_hint(folder: &Path, connection: &Connection) -> anyhow::Result<Option<String>> {
-    if !folder.join("playbooks").is_dir() {
+    if !Files::is_project(folder) {
         return Ok(None);
     }
     let heads = documents::heads(&mut *connection.pool.acquire().await?, projects::DEFAULT).await?;

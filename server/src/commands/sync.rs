@@ -11,10 +11,10 @@ use anyhow::bail;
 use domain::api::documents::Changes;
 
 use super::connection::ConnectionArgs;
-use crate::say::say;
+use crate::output::say;
 use compare::Difference;
 use domain::bad_input::BadInput;
-use projects::documents::Existing;
+use projects::documents::ExistingDocuments;
 use projects::library::project::Documents;
 use remote::{Push, Remote};
 
@@ -61,11 +61,11 @@ pub struct Sync {
 }
 
 impl Sync {
-    fn existing(&self) -> Existing {
+    fn existing(&self) -> ExistingDocuments {
         match (self.delete, self.missing) {
-            (true, _) => Existing::Mirror,
-            (false, true) => Existing::Keep,
-            (false, false) => Existing::Update,
+            (true, _) => ExistingDocuments::Mirror,
+            (false, true) => ExistingDocuments::Keep,
+            (false, false) => ExistingDocuments::Update,
         }
     }
 }
@@ -128,12 +128,12 @@ fn pushed(changes: &Changes) {
 }
 
 /// What keeps documents from being kept, said as all commands do.
-fn refused(refused: projects::documents::Refused) -> anyhow::Error {
+fn refused(refused: projects::documents::ChangeRefusal) -> anyhow::Error {
     use domain::Problem;
-    use projects::documents::Refused;
+    use projects::documents::ChangeRefusal;
     match refused {
-        Refused::Bad(problems) => BadInput(problems).into(),
-        Refused::Unsound(found) => {
+        ChangeRefusal::Bad(problems) => BadInput(problems).into(),
+        ChangeRefusal::Unsound(found) => {
             let grave = found.into_iter().filter(|found| found.grade >= domain::finding::Grade::Error);
             BadInput(grave.map(|found| Problem::new(found.file, found.line, found.field, found.message)).collect())
                 .into()

@@ -8,8 +8,8 @@ use sqlx::{PgConnection, PgPool};
 
 use super::connection::{Connection, ConnectionArgs};
 use super::record;
+use crate::output::say;
 use crate::people;
-use crate::say::say;
 use domain::bad_input::BadInput;
 use store::users::{self, User};
 

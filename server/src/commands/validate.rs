@@ -12,14 +12,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use domain::document;
-use domain::finding::{Grade, Reported};
+use domain::finding::{Grade, LocatedFinding};
 use domain::review::Review;
 use domain::similarity::{SAME_DESCRIPTION, SAME_GOAL};
 use llm::Pool;
 
 use super::BAD_INPUT;
 use super::connection::{Connection, ConnectionArgs};
-use crate::say::say;
+use crate::output::say;
 use domain::bad_input::BadInput;
 use projects::library::{Files, Library, Limits};
 
@@ -65,7 +65,7 @@ enum Format {
 /// What programs and models found.
 struct Outcome {
     library: Library,
-    findings: Vec<Reported>,
+    findings: Vec<LocatedFinding>,
     /// Empty if no model was asked.
     reviews: Vec<Review>,
 }
@@ -116,7 +116,7 @@ async fn find(args: &Validate, models: &[Pool]) -> anyhow::Result<Outcome> {
 }
 
 /// A review's findings, each with its place in the scenario's file.
-fn placed(library: &Library, review: &Review, pass_ratio: f64) -> Vec<Reported> {
+fn placed(library: &Library, review: &Review, pass_ratio: f64) -> Vec<LocatedFinding> {
     let path = library.scenario(&review.scenario).map_or("", |scenario| library.scenario_path(scenario));
     let text = library.files.get(path).map_or("", String::as_str);
     // It was read before.
@@ -129,6 +129,6 @@ pub(super) fn ratio(text: &str) -> Result<f64, String> {
     if (0.0..=1.0).contains(&ratio) { Ok(ratio) } else { Err("expected a number from 0 to 1".to_owned()) }
 }
 
-fn count(findings: &[Reported], grade: Grade) -> usize {
+fn count(findings: &[LocatedFinding], grade: Grade) -> usize {
     findings.iter().filter(|found| found.rule.grade() == grade).count()
 }

@@ -14,11 +14,11 @@ use tokio_util::sync::CancellationToken;
 
 use self::args::{ModelArgs, TimingArgs};
 use super::interrupts::Interrupts;
-use crate::say::say;
+use crate::output::say;
 use domain::bad_input::BadInput;
-use worker::config::{ModelConfig, Unfit, file};
+use worker::config::{ModelConfig, ModelConfigError, file};
 use worker::gpus::Driver;
-use worker::placement::{self, Placed};
+use worker::placement::{self, Placement};
 use worker::resolve::{self, Machine};
 use worker::{self, Server, Worker, process};
 
@@ -84,25 +84,26 @@ pub fn become_engine(args: &BecomeArgs) -> ExitCode {
 }
 
 fn resolved(args: &WorkerArgs) -> anyhow::Result<Vec<Worker>> {
-    let (models, blame): (Vec<ModelConfig>, Box<dyn Fn(Unfit) -> Problem>) = match (&args.config, &args.model) {
-        (Some(path), _) => {
-            let read = file::read(path)?;
-            (read.models.clone(), Box::new(move |unfit| read.problem(unfit.model, unfit.field, unfit.why)))
-        }
-        (None, Some(model)) => {
-            let model = model.config();
-            let flag = |field: &str| format!("--{}", field.replace('_', "-"));
-            let faults = model.faults().into_iter();
-            let problems: Vec<Problem> = faults.map(|(field, why)| Problem::new(flag(field), 0, "", why)).collect();
-            if !problems.is_empty() {
-                bail!(BadInput(problems));
+    let (models, blame): (Vec<ModelConfig>, Box<dyn Fn(ModelConfigError) -> Problem>) =
+        match (&args.config, &args.model) {
+            (Some(path), _) => {
+                let read = file::read(path)?;
+                (read.models.clone(), Box::new(move |unfit| read.problem(unfit.model, unfit.field, unfit.why)))
             }
-            (vec![model], Box::new(move |unfit| Problem::new(flag(unfit.field), 0, "", unfit.why)))
-        }
-        (None, None) => bail!(BadInput::one("--model", "is missing; use --config for several models")),
-    };
-    let refused = |unfit: Vec<Unfit>| BadInput(unfit.into_iter().map(&blame).collect());
-    let placed: Vec<Placed> = placement::place(&models, &gpus(args)).map_err(refused)?;
+            (None, Some(model)) => {
+                let model = model.config();
+                let flag = |field: &str| format!("--{}", field.replace('_', "-"));
+                let faults = model.faults().into_iter();
+                let problems: Vec<Problem> = faults.map(|(field, why)| Problem::new(flag(field), 0, "", why)).collect();
+                if !problems.is_empty() {
+                    bail!(BadInput(problems));
+                }
+                (vec![model], Box::new(move |unfit| Problem::new(flag(unfit.field), 0, "", unfit.why)))
+            }
+            (None, None) => bail!(BadInput::one("--model", "is missing; use --config for several models")),
+        };
+    let refused = |unfit: Vec<ModelConfigError>| BadInput(unfit.into_iter().map(&blame).collect());
+    let placed: Vec<Placement> = placement::place(&models, &gpus(args)).map_err(refused)?;
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     Ok(resolve::workers(&models, &placed, &Machine { host: &host, dry_run: args.dry_run }).map_err(refused)?)
 }

@@ -11,8 +11,8 @@ use uuid::Uuid;
 use super::connection::{Connection, ConnectionArgs};
 use super::record;
 use super::tokens::lifetime;
+use crate::output::say;
 use crate::people;
-use crate::say::say;
 use domain::bad_input::BadInput;
 use store::clock;
 use store::join_tokens::{self, JoinToken};
@@ -21,27 +21,27 @@ use store::workers;
 #[derive(clap::Subcommand)]
 pub enum WorkersCommand {
     /// List the workers by model, with their state
-    List(Only),
+    List(ListTokensArgs),
     /// Let a worker finish its requests and leave
-    Drain(Named),
+    Drain(WorkerName),
     /// Let a worker finish its requests, restart its engine and serve again
-    Restart(Named),
+    Restart(WorkerName),
     /// Make a join token for workers and print it, once
     Token(Token),
     /// List the join tokens
-    Tokens(Only),
+    Tokens(ListTokensArgs),
     /// Delete a join token; workers that joined with it get no more requests
     DeleteToken(DeleteToken),
 }
 
 #[derive(clap::Args)]
-pub struct Only {
+pub struct ListTokensArgs {
     #[command(flatten)]
     connection: ConnectionArgs,
 }
 
 #[derive(clap::Args)]
-pub struct Named {
+pub struct WorkerName {
     /// Name, as `groundstate workers list` shows it
     name: String,
     #[command(flatten)]
@@ -68,10 +68,10 @@ pub struct DeleteToken {
 }
 
 pub async fn run(command: WorkersCommand) -> anyhow::Result<ExitCode> {
-    let (WorkersCommand::List(Only { connection })
-    | WorkersCommand::Tokens(Only { connection })
-    | WorkersCommand::Drain(Named { connection, .. })
-    | WorkersCommand::Restart(Named { connection, .. })
+    let (WorkersCommand::List(ListTokensArgs { connection })
+    | WorkersCommand::Tokens(ListTokensArgs { connection })
+    | WorkersCommand::Drain(WorkerName { connection, .. })
+    | WorkersCommand::Restart(WorkerName { connection, .. })
     | WorkersCommand::Token(Token { connection, .. })
     | WorkersCommand::DeleteToken(DeleteToken { connection, .. })) = &command;
     let connection = Connection::open(connection).await?;

@@ -2,36 +2,37 @@
 //! [`Admin`] of the project that its path is about, [`SignedIn`] or [`Administrator`].
 
 mod authenticate;
-mod caller;
+mod credentials;
 mod entrance;
 mod place;
 
 use std::marker::PhantomData;
 
-use axum::extract::{FromRequestParts, RawPathParams};
+use axum::extract::{FromRequestParts, MatchedPath, RawPathParams};
 use axum::http::request::Parts;
 use uuid::Uuid;
 
-pub use authenticate::{SESSION_COOKIE, authenticate};
-pub use caller::Caller;
+pub use authenticate::authenticate;
+pub use credentials::SESSION_COOKIE;
 pub use domain::access::{Role, Scope};
 
 use self::entrance::{Entrance, Purpose};
 use super::app::App;
 use super::audit::Audit;
+use super::caller::Caller;
 use super::error::HttpError;
 use super::idempotency;
-use super::shares::Held;
+use super::shares::RequestShares;
 
-/// Somebody who may do what `N` says in a project.
-pub struct In<N> {
+/// A caller who has the scope `N` in a project.
+pub struct ProjectAccess<N> {
     pub caller: Caller,
     pub project: Uuid,
     needs: PhantomData<N>,
 }
 
-/// What a handler needs.
-pub trait Needs {
+/// The scope that a handler requires.
+pub trait RequiredScope {
     const SCOPE: Scope;
 }
 
@@ -40,32 +41,32 @@ pub struct ToAuthor;
 pub struct ToRun;
 pub struct ToAdminister;
 
-impl Needs for ToRead {
+impl RequiredScope for ToRead {
     const SCOPE: Scope = Scope::Read;
 }
 
-impl Needs for ToAuthor {
+impl RequiredScope for ToAuthor {
     const SCOPE: Scope = Scope::Author;
 }
 
-impl Needs for ToRun {
+impl RequiredScope for ToRun {
     const SCOPE: Scope = Scope::Run;
 }
 
-impl Needs for ToAdminister {
+impl RequiredScope for ToAdminister {
     const SCOPE: Scope = Scope::Admin;
 }
 
 /// Looks at things.
-pub type Reader = In<ToRead>;
+pub type Reader = ProjectAccess<ToRead>;
 /// Writes documents, corpora, ratings.
-pub type Author = In<ToAuthor>;
+pub type Author = ProjectAccess<ToAuthor>;
 /// Spends money: starts and steers runs, asks judges.
-pub type Runner = In<ToRun>;
+pub type Runner = ProjectAccess<ToRun>;
 /// Decides who is a member.
-pub type Admin = In<ToAdminister>;
+pub type Admin = ProjectAccess<ToAdminister>;
 
-impl<N: Needs> FromRequestParts<App> for In<N> {
+impl<N: RequiredScope> FromRequestParts<App> for ProjectAccess<N> {
     type Rejection = HttpError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, HttpError> {
@@ -75,9 +76,10 @@ impl<N: Needs> FromRequestParts<App> for In<N> {
         let mut db = app.pool().acquire().await?;
         let project = place::project(&mut db, &params).await?;
         caller.check(&mut db, &project, N::SCOPE).await?;
+        place::check_kind(&mut db, &params, parts.extensions.get::<MatchedPath>()).await?;
         drop(db);
         // Who waits for a turn has no connection meanwhile.
-        if let Some(held) = parts.extensions.get::<Held>() {
+        if let Some(held) = parts.extensions.get::<RequestShares>() {
             held.take(app.shares(), project.id, caller.id).await?;
         }
         let_in(parts, app, Purpose::In(project.id, N::SCOPE)).await?;
@@ -115,13 +117,13 @@ fn caller(parts: &Parts) -> Result<Caller, HttpError> {
 
 /// A worker: whoever has a join token, which opens nothing else.
 #[derive(Debug, Clone, Copy)]
-pub struct Joining {
+pub struct JoiningWorker {
     pub token: Uuid,
     /// Then nobody joins by it any more; who has joined stays.
     pub expired: bool,
 }
 
-impl FromRequestParts<App> for Joining {
+impl FromRequestParts<App> for JoiningWorker {
     type Rejection = HttpError;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, HttpError> {

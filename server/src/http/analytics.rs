@@ -6,18 +6,18 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use domain::analytics::{Comparison, Counts, gaps};
-use domain::api::{CorpusAnalytics, Cost, RunAnalytics, RunComparison};
-use domain::filter::Whose;
+use domain::api::{ComparisonParams, CorpusAnalytics, Cost, RunAnalytics, RunComparison};
+use domain::filter::JudgingChoice;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::access::Reader;
 use super::app::App;
-use super::blind::{self, Hidden};
-use super::conversations::params::{ComparisonParams, ListQuery, NoParams, Selection};
+use super::blind::{self, HiddenConversations};
+use super::conversations::params::{ListQuery, NoParams, Selection};
 use super::conversations::scope::Scope;
 use super::error::{HttpError, Problems, Result};
-use super::extract::Path;
+use super::extract::{Path, id_parameter};
 use datasets::index::counts;
 use store::conversation_columns::{self, CorpusRow};
 use store::{corpora, runs};
@@ -46,8 +46,9 @@ pub async fn comparison(
     State(app): State<App>,
     reader: Reader,
     Path(run): Path<Uuid>,
-    ListQuery { selection, params: ComparisonParams { with } }: ListQuery<ComparisonParams>,
+    ListQuery { selection, params }: ListQuery<ComparisonParams>,
 ) -> Result<Json<RunComparison>> {
+    let with = id_parameter("with", &params.with)?;
     let one = counted(&app, &reader, run, Arc::clone(&selection)).await?;
     let other = counted(&app, &reader, with, selection).await?;
     let mut db = app.pool().acquire().await?;
@@ -80,8 +81,8 @@ pub async fn of_corpus(
     }
     let spec = corpora::get(&mut db, corpus).await?.map(|(_, detail)| detail.spec).unwrap_or_default();
     let runs = blind::runs_of_corpus(&mut db, &spec).await?;
-    Hidden::of(&mut db, &reader).await?.check(&runs)?;
-    let whose = judging.map(Whose::from).unwrap_or_default();
+    HiddenConversations::of(&mut db, &reader).await?.check(&runs)?;
+    let whose = judging.map(JudgingChoice::from).unwrap_or_default();
     let mut by_run: BTreeMap<Uuid, Vec<CorpusRow>> = BTreeMap::new();
     for kept in conversation_columns::corpus_rows(&mut db, corpus).await? {
         by_run.entry(kept.run).or_default().push(kept);

@@ -10,11 +10,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::shares::AllShares;
 use datasets::index::Index;
+use datasets::search::IndexCache;
 use projects::library::Cache;
 use runtime::ModelClients;
 use sandbox::Sandbox;
+use store::objects::Objects;
+use tools::Tools;
 
-use super::Watched;
+use super::MonitoredProcess;
 use crate::player_process::PlayerLink;
 
 /// How a server is set up.
@@ -25,6 +28,8 @@ pub struct Setup {
     /// Which keys models may name that administrators add.
     pub keys: AllowedKeys,
     pub clients: ModelClients,
+    /// The tools that workflows may call.
+    pub tools: Tools,
     /// Documents of projects, ready to be played.
     pub libraries: Cache,
     pub sandbox: Sandbox,
@@ -32,6 +37,8 @@ pub struct Setup {
     pub player: Option<PlayerLink>,
     /// Where this server keeps what is too large for the database: exports.
     pub files: PathBuf,
+    /// And datasets and indexes, with all servers of the installation.
+    pub objects: Objects,
     /// Behind a proxy that ends TLS: cookies are sent over HTTPS alone, and it says where requests come from.
     pub https: bool,
     /// What is done in the background ends with it.
@@ -44,13 +51,15 @@ pub struct App(Arc<Shared>);
 struct Shared {
     setup: Setup,
     index: Index,
+    searched: IndexCache,
     shares: AllShares,
 }
 
 impl App {
     pub fn new(setup: Setup) -> Self {
         let index = Index::new(setup.pool.clone());
-        Self(Arc::new(Shared { setup, index, shares: AllShares::default() }))
+        let searched = IndexCache::new(setup.objects.clone(), setup.files.join("indexes"));
+        Self(Arc::new(Shared { setup, index, searched, shares: AllShares::default() }))
     }
 
     pub fn pool(&self) -> &PgPool {
@@ -60,6 +69,11 @@ impl App {
     /// Conversations, for lists and statistics.
     pub fn index(&self) -> &Index {
         &self.0.index
+    }
+
+    /// Search indexes, copied to this machine.
+    pub fn searched(&self) -> &IndexCache {
+        &self.0.searched
     }
 
     /// What each person and each project may have in progress.
@@ -75,12 +89,17 @@ impl App {
         &self.0.setup.keys
     }
 
+    /// The tools that workflows may call.
+    pub fn tools(&self) -> &Tools {
+        &self.0.setup.tools
+    }
+
     pub fn clients(&self) -> &ModelClients {
         &self.0.setup.clients
     }
 
-    pub fn watched(&self) -> Watched {
-        Watched { pool: self.pool().clone(), player: self.0.setup.player.clone() }
+    pub fn watched(&self) -> MonitoredProcess {
+        MonitoredProcess { pool: self.pool().clone(), player: self.0.setup.player.clone() }
     }
 
     pub fn sandbox(&self) -> &Sandbox {
@@ -93,6 +112,10 @@ impl App {
 
     pub fn files(&self) -> &Path {
         &self.0.setup.files
+    }
+
+    pub fn objects(&self) -> &Objects {
+        &self.0.setup.objects
     }
 
     pub fn stop(&self) -> &CancellationToken {

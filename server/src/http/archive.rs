@@ -5,7 +5,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
-use domain::api::documents::{Changes, Found};
+use domain::api::documents::{Changes, DocumentFinding};
 use serde::Deserialize;
 use sqlx::PgPool;
 use tokio::task::spawn_blocking;
@@ -18,7 +18,7 @@ use super::documents::{kept, message};
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
 use projects::archive::{pack, unpack_in};
-use projects::documents::{self, Existing, Refused, Replacement};
+use projects::documents::{self, ChangeRefusal, ExistingDocuments, Replacement};
 use projects::library::project::Documents;
 use projects::shipped;
 
@@ -104,9 +104,9 @@ pub async fn upload(
                 "`delete` changes what the project has, `missing` does not: choose one",
             ));
         }
-        (true, false) => Existing::Mirror,
-        (false, true) => Existing::Keep,
-        (false, false) => Existing::Update,
+        (true, false) => ExistingDocuments::Mirror,
+        (false, true) => ExistingDocuments::Keep,
+        (false, false) => ExistingDocuments::Update,
     };
     let message = message(text.as_deref().unwrap_or_default())?;
     let body = body?;
@@ -132,19 +132,19 @@ pub async fn demo(State(app): State<App>, author: Author, audit: Audit) -> Resul
         project: author.project,
         author: &author.caller.name,
         message: "ships with Groundstate",
-        existing: Existing::Keep,
+        existing: ExistingDocuments::Keep,
         drafts: false,
         dry_run: false,
     };
     let saved = match documents::replace(app.pool(), app.sandbox(), Documents::of(shipped::files()?)?, &wanted).await {
-        Err(Refused::Unsound(found)) => return Err(HttpError::Conflict(misfit(&found))),
+        Err(ChangeRefusal::Unsound(found)) => return Err(HttpError::Conflict(misfit(&found))),
         done => done?,
     };
     let status = if saved.changes.documents.is_empty() { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, kept(&audit, saved).await?))
 }
 
-fn misfit(found: &[Found]) -> String {
+fn misfit(found: &[DocumentFinding]) -> String {
     let first = found.first().map(|found| format!("{}: {}", found.file, found.message)).unwrap_or_default();
     format!(
         "the demonstration does not fit documents of this project ({first}); make another project for it, or start a run of \

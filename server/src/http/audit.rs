@@ -12,17 +12,17 @@ use sqlx::{Postgres, Transaction};
 use tracing::error;
 use uuid::Uuid;
 
-use super::access::Caller;
 use super::app::App;
+use super::caller::Caller;
 use super::error::{HttpError, Result};
 use store::audit::{self, Entry};
 use store::clock;
 
 /// The entry of a request, to which its handler adds what the request itself does not say.
 #[derive(Clone)]
-pub struct Audit(Arc<Mutex<Noted>>);
+pub struct Audit(Arc<Mutex<PendingEntry>>);
 
-struct Noted {
+struct PendingEntry {
     entry: Entry,
     /// Whether it is written, or is not to be.
     settled: bool,
@@ -66,7 +66,7 @@ impl Audit {
         self.note(|noted| noted.settled = true);
     }
 
-    fn note<T>(&self, change: impl FnOnce(&mut Noted) -> T) -> T {
+    fn note<T>(&self, change: impl FnOnce(&mut PendingEntry) -> T) -> T {
         change(&mut self.0.lock())
     }
 
@@ -102,7 +102,7 @@ pub async fn record(State(app): State<App>, path: MatchedPath, request: Request,
         subject,
         detail: json!({}),
     };
-    let audit = Audit(Arc::new(Mutex::new(Noted { entry, settled: false })));
+    let audit = Audit(Arc::new(Mutex::new(PendingEntry { entry, settled: false })));
     parts.extensions.insert(audit.clone());
     let response = next.run(Request::from_parts(parts, body)).await;
     if !safe && response.status().is_success() && !audit.note(|noted| noted.settled) {

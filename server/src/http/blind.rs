@@ -1,9 +1,9 @@
 //! Blind review. Who is still to rate a conversation by themselves sees it as one that nobody judged:
 //!
 //! - the conversation and its row in a list are shown without verdicts and without the outcome that follows from them;
-//! - what is counted, filtered and sorted of many, it counts among as one without a verdict ([`Hidden::unjudged`]);
+//! - what is counted, filtered and sorted of many, it counts among as one without a verdict ([`HiddenConversations::unjudged`]);
 //! - what was selected or written by verdicts (corpora, exports, calibrations, and their previews) is closed to them while it
-//!   is made of runs that hold such a conversation ([`Hidden::check`]).
+//!   is made of runs that hold such a conversation ([`HiddenConversations::check`]).
 //!
 //! Totals of whole runs, corpora and exports stay visible.
 
@@ -13,11 +13,12 @@ use std::sync::Arc;
 use datasets::index::Columns;
 use domain::corpus::Spec;
 use domain::export::{ExportSpec, SourceSpec};
-use domain::filter::Whose;
+use domain::filter::JudgingChoice;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::access::{Caller, In, Role};
+use super::access::{ProjectAccess, Role};
+use super::caller::Caller;
 use super::error::{HttpError, Result};
 use store::{conversation_columns, corpora, reviews};
 
@@ -38,10 +39,10 @@ pub async fn among(
 }
 
 /// All conversations of a project that somebody is still to rate by themselves, by run.
-pub struct Hidden(HashMap<Uuid, Vec<(usize, Uuid)>>);
+pub struct HiddenConversations(HashMap<Uuid, Vec<(usize, Uuid)>>);
 
-impl Hidden {
-    pub async fn of<N>(db: &mut PgConnection, who: &In<N>) -> Result<Self> {
+impl HiddenConversations {
+    pub async fn of<N>(db: &mut PgConnection, who: &ProjectAccess<N>) -> Result<Self> {
         let admin = who.caller.role(db, who.project).await? == Some(Role::Admin);
         let mut by_run: HashMap<Uuid, Vec<(usize, Uuid)>> = HashMap::new();
         for hidden in reviews::blind_in(db, who.project, &who.caller.name, admin).await? {
@@ -80,7 +81,7 @@ impl Hidden {
 
 /// The runs that a corpus is selected from; none stands for all of the project.
 pub async fn runs_of_corpus(db: &mut PgConnection, spec: &Spec) -> Result<Vec<Uuid>> {
-    if let Whose::Judging(judging) = &spec.filter.judging {
+    if let JudgingChoice::Judging(judging) = &spec.filter.judging {
         let judging = judging.parse().unwrap_or_default();
         return Ok(conversation_columns::run_of(db, judging).await?.into_iter().collect());
     }

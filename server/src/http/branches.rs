@@ -18,7 +18,7 @@ use super::blind;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path};
 use super::models;
-use generation::branch::{self, Wanted};
+use generation::branch::{self, BranchRequest};
 use store::{branches, conversations};
 
 /// Longest text of a turn, in letters.
@@ -65,7 +65,7 @@ pub async fn create(
     let wanted = wanted(&app, new, runner.caller.name).await?;
     let branch = branch::prepare(app.pool(), id, wanted).await?;
     let mut tx = app.pool().begin().await?;
-    let (run, made) = branch.keep(&mut tx).await?;
+    let (run, made) = branch.insert(&mut tx).await?;
     let all = branches::of(&mut tx, id).await?;
     let own = all.into_iter().find(|branch| branch.run == run.to_string());
     let own = own.ok_or_else(|| HttpError::missing("run", &run.to_string()))?;
@@ -75,7 +75,7 @@ pub async fn create(
 }
 
 /// What the branch is made of, checked against the registry.
-async fn wanted(app: &App, new: NewBranch, by: String) -> Result<Wanted> {
+async fn wanted(app: &App, new: NewBranch, by: String) -> Result<BranchRequest> {
     let registry = models::registry(app).await?;
     let agent = new.model.map(|name| match name.parse::<ModelSpec>() {
         Ok(ModelSpec::Endpoint(_)) => Err(HttpError::invalid("/model", "name a model of the registry")),
@@ -107,5 +107,5 @@ async fn wanted(app: &App, new: NewBranch, by: String) -> Result<Wanted> {
         tool_calls: new.tool_calls.into_iter().map(call).collect(),
         ..ChatReply::default()
     });
-    Ok(Wanted { agent, said, seq: new.seq, by })
+    Ok(BranchRequest { agent, said, seq: new.seq, by })
 }

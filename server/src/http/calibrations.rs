@@ -16,11 +16,11 @@ use uuid::Uuid;
 
 use super::access::{Author, Reader};
 use super::audit::Audit;
-use super::blind::Hidden;
+use super::blind::HiddenConversations;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query, id};
 use super::page::{PageParams, Paging, page};
-use generation::calibrate::{Said, keep, ratings_of, sheet};
+use generation::calibrate::{JudgingScores, insert_ratings, ratings_of, sheet};
 use store::calibrations::{self, Calibration};
 use store::judgings::{self, Judging};
 use store::{conversation_columns, projects, ratings, runs};
@@ -45,7 +45,7 @@ pub async fn list(
     let found = calibrations::list(&mut db, reader.project, params.cursor()?, i64::from(limit) + 1).await?;
     let items = found.into_iter().map(detail).collect();
     let mut all = page(items, limit, |calibration: &CalibrationDetail| calibration.id.clone());
-    let hidden = Hidden::of(&mut db, &reader).await?;
+    let hidden = HiddenConversations::of(&mut db, &reader).await?;
     let mut shown = Vec::new();
     for calibration in all.items {
         let judging = calibration.judging.as_deref().and_then(|id| id.parse().ok());
@@ -65,7 +65,7 @@ pub async fn show(State(pool): State<PgPool>, reader: Reader, Path(id): Path<Uui
     let found = calibrations::get(&mut db, id).await?;
     let found = found.ok_or_else(|| HttpError::missing("calibration", &id.to_string()))?;
     let runs = run_of(&mut db, found.judging_id).await?;
-    Hidden::of(&mut db, &reader).await?.check(&runs)?;
+    HiddenConversations::of(&mut db, &reader).await?.check(&runs)?;
     Ok(Json(detail(found)))
 }
 
@@ -92,7 +92,7 @@ pub async fn create(
     let run = new.run.as_deref().map(|text| id("/run", text)).transpose()?;
     let judging = new.judging.as_deref().map(|text| id("/judging", text)).transpose()?;
     let judging = judging_of(&pool, author.project, run, judging, wrong).await?;
-    Hidden::of(&mut *pool.acquire().await?, &author).await?.check(&[judging.run_id])?;
+    HiddenConversations::of(&mut *pool.acquire().await?, &author).await?.check(&[judging.run_id])?;
     let said = said(&pool, judging, run.is_some(), wrong).await?;
     let mut tx = pool.begin().await?;
     let judged: Vec<Uuid> = said.verdicts.keys().copied().collect();
@@ -143,7 +143,7 @@ pub async fn sheet_of(
     }
     let judging = judging_of(&pool, reader.project, params.run, params.judging, in_query).await?;
     // Which conversations are on a short sheet depends on their scores.
-    Hidden::of(&mut *pool.acquire().await?, &reader).await?.check(&[judging.run_id])?;
+    HiddenConversations::of(&mut *pool.acquire().await?, &reader).await?.check(&[judging.run_id])?;
     let sheet = sheet::read(&pool, judging.id, n as usize).await?;
     if sheet.conversations.is_empty() {
         return Err(nothing_judged(params.run.is_some(), in_query));
@@ -203,7 +203,7 @@ pub async fn upload(
     let unknown =
         ratings.rows.iter().filter(|row| !known(&row.conversation)).map(|row| row.conversation.clone()).collect();
     let mut tx = pool.begin().await?;
-    let kept = keep(&mut tx, &ratings, &said, &[]).await?;
+    let kept = insert_ratings(&mut tx, &ratings, &said, &[]).await?;
     audit.commit(tx).await?;
     Ok(Json(RatingsKept { kept, unknown }))
 }
@@ -247,8 +247,8 @@ async fn said(
     judging: Judging,
     of_run: bool,
     wrong: impl Fn(&str, String) -> HttpError,
-) -> Result<Said> {
-    let said = Said::load(pool, judging).await?;
+) -> Result<JudgingScores> {
+    let said = JudgingScores::load(pool, judging).await?;
     if said.is_empty() { Err(nothing_judged(of_run, wrong)) } else { Ok(said) }
 }
 

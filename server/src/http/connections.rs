@@ -2,7 +2,6 @@
 //! they end.
 
 mod descriptors;
-mod seats;
 mod write_timeout;
 
 use std::convert::Infallible;
@@ -27,10 +26,9 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
+use super::connection_permits::{ConnectionPermit, ConnectionPermits, ConnectionRefusal, Limits};
 use super::error::HttpError;
 pub use descriptors::raise as raise_descriptors;
-pub use seats::{Full, Limits};
-use seats::{Seat, Seats};
 use write_timeout::WriteTimeout;
 
 /// How long the head of a request may take, from its beginning or from the end of the answer before it: who sends a letter
@@ -50,7 +48,7 @@ const REFUSAL: Duration = Duration::from_secs(5);
 
 /// Serves until it is to stop, and then until what was begun is answered.
 pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: CancellationToken) {
-    let (seats, refusals) = (Arc::new(Seats::new(limits)), Arc::new(Semaphore::new(MOST_REFUSALS)));
+    let (permits, refusals) = (Arc::new(ConnectionPermits::new(limits)), Arc::new(Semaphore::new(MOST_REFUSALS)));
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -59,9 +57,9 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
             () = stop.cancelled() => break,
         };
         match accepted {
-            Ok((stream, address)) => match seats.take(address.ip()) {
-                Ok(seat) => {
-                    connections.spawn(connection(stream, address, seat, router.clone(), stop.clone()));
+            Ok((stream, address)) => match permits.take(address.ip()) {
+                Ok(permit) => {
+                    connections.spawn(connection(stream, address, permit, router.clone(), stop.clone()));
                 }
                 Err(full) => {
                     if let Ok(turn) = Arc::clone(&refusals).try_acquire_owned() {
@@ -80,7 +78,13 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
     while connections.join_next().await.is_some() {}
 }
 
-async fn connection(stream: TcpStream, address: SocketAddr, _seat: Seat, router: Router, stop: CancellationToken) {
+async fn connection(
+    stream: TcpStream,
+    address: SocketAddr,
+    _permit: ConnectionPermit,
+    router: Router,
+    stop: CancellationToken,
+) {
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(address));
@@ -103,7 +107,7 @@ async fn connection(stream: TcpStream, address: SocketAddr, _seat: Seat, router:
 }
 
 /// Answers the first request with the reason, so that it is seen where it was asked, and closes the connection.
-async fn refuse(stream: TcpStream, full: Full, _turn: OwnedSemaphorePermit) {
+async fn refuse(stream: TcpStream, full: ConnectionRefusal, _turn: OwnedSemaphorePermit) {
     let service = service_fn(move |_: Request<Incoming>| async move {
         Ok::<_, Infallible>(HttpError::TooManyConnections(full).into_response())
     });

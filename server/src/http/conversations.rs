@@ -9,7 +9,10 @@ use std::collections::{BTreeMap, HashMap};
 use axum::Json;
 use axum::extract::State;
 use domain::analytics::Bin;
-use domain::api::{ConversationDetail, ConversationFacets, ConversationSummary, Facet, FacetValue, Neighbours, Page};
+use domain::api::{
+    ConversationDetail, ConversationFacets, ConversationListParams, ConversationOrderParams, ConversationSummary,
+    Facet, FacetValue, Neighbours, Page,
+};
 use domain::transcript::Transcript;
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -20,8 +23,8 @@ use super::blind;
 use super::error::{HttpError, Problems, Result};
 use super::extract::Path;
 use super::page::{PageParams, Paging, page};
-use datasets::index::{By, Columns, Facets, Place, Sort};
-use params::{ListParams, ListQuery, NoParams, OrderParams};
+use datasets::index::{Columns, Facets, Place, Sort, SortKey};
+use params::{ListQuery, NoParams};
 use scope::Scope;
 use store::{conversation_columns, conversations, projects, runs};
 
@@ -32,14 +35,14 @@ const MOST_VALUES: usize = 100;
 ///
 /// Conversations that you still have to rate blindly are listed, filtered and ordered as if nobody had judged them.
 #[utoipa::path(get, path = "/runs/{run}/conversations", tag = "conversations",
-    params(("run" = Uuid, Path), ListQuery<ListParams>),
+    params(("run" = Uuid, Path), ListQuery<ConversationListParams>),
     responses((status = 200, body = Page<ConversationSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn of_run(
     State(app): State<App>,
     reader: Reader,
     Path(run): Path<Uuid>,
-    query: ListQuery<ListParams>,
+    query: ListQuery<ConversationListParams>,
 ) -> Result<Json<Page<ConversationSummary>>> {
     let scope = Scope::of_run(&app, &reader, run, &query.selection.filter.judging).await?;
     list(&app, &reader, scope, query).await
@@ -49,13 +52,13 @@ pub async fn of_run(
 ///
 /// Conversations that you still have to rate blindly are listed, filtered and ordered as if nobody had judged them.
 #[utoipa::path(get, path = "/projects/{project}/conversations", tag = "conversations",
-    params(("project" = String, Path), ListQuery<ListParams>),
+    params(("project" = String, Path), ListQuery<ConversationListParams>),
     responses((status = 200, body = Page<ConversationSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn of_project(
     State(app): State<App>,
     reader: Reader,
-    query: ListQuery<ListParams>,
+    query: ListQuery<ConversationListParams>,
 ) -> Result<Json<Page<ConversationSummary>>> {
     let scope = Scope::of_project(&app, &reader, &query.selection).await?;
     list(&app, &reader, scope, query).await
@@ -94,15 +97,15 @@ pub async fn facets_of_project(
 
 /// The previous and the next conversation of the run, in the order of a list
 #[utoipa::path(get, path = "/conversations/{conversation}/neighbours", tag = "conversations",
-    params(("conversation" = Uuid, Path), ListQuery<OrderParams>),
+    params(("conversation" = Uuid, Path), ListQuery<ConversationOrderParams>),
     responses((status = 200, body = Neighbours), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn neighbours(
     State(app): State<App>,
     reader: Reader,
     Path(id): Path<Uuid>,
-    ListQuery { selection, params }: ListQuery<OrderParams>,
+    ListQuery { selection, params }: ListQuery<ConversationOrderParams>,
 ) -> Result<Json<Neighbours>> {
-    let sort = params.sort()?;
+    let sort = params::sort(params.sort.as_deref(), params.order.as_deref())?;
     let missing = || HttpError::missing("conversation", &id.to_string());
     let place = conversation_columns::place_of(&mut *app.pool().acquire().await?, id).await?;
     let (run, position) = place.ok_or_else(missing)?;
@@ -151,9 +154,10 @@ async fn list(
     app: &App,
     reader: &Reader,
     scope: Scope,
-    ListQuery { selection, params }: ListQuery<ListParams>,
+    ListQuery { selection, params }: ListQuery<ConversationListParams>,
 ) -> Result<Json<Page<ConversationSummary>>> {
-    let (sort, skip) = (params.sort()?, params.skip.unwrap_or_default() as usize);
+    let sort = params::sort(params.sort.as_deref(), params.order.as_deref())?;
+    let skip = params.skip.unwrap_or_default() as usize;
     check_criterion(&scope, &sort)?;
     let page_params = PageParams { limit: params.limit, after: params.after };
     let limit = page_params.limit()?;
@@ -193,7 +197,7 @@ async fn summaries(app: &App, reader: &Reader, scope: &Scope, places: &[Place]) 
 /// # Errors
 /// The list is to be ordered by a criterion that nothing was judged by.
 fn check_criterion(scope: &Scope, sort: &Sort) -> Result<()> {
-    let By::Criterion(name) = &sort.by else { return Ok(()) };
+    let SortKey::Criterion(name) = &sort.by else { return Ok(()) };
     let known: Vec<&str> = scope.runs.iter().flat_map(|run| run.criteria()).collect();
     if known.is_empty() || known.contains(&name.as_str()) {
         return Ok(());

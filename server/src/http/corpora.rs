@@ -13,14 +13,14 @@ use domain::job::JobKind;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::access::{Author, In, Reader};
+use super::access::{Author, ProjectAccess, Reader};
 use super::audit::Audit;
-use super::blind::{self, Hidden};
+use super::blind::{self, HiddenConversations};
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::{PageParams, Paging, page};
 use datasets::corpora::job;
-use store::corpora::{self, Deleted, New};
+use store::corpora::{self, DeleteOutcome, NewCorpusRow};
 use store::{clock, jobs};
 
 /// Corpora of a project, newest first
@@ -54,7 +54,7 @@ pub async fn create(
     if !problems.is_empty() {
         return Err(HttpError::Invalid(problems));
     }
-    let corpus = New {
+    let corpus = NewCorpusRow {
         id: clock::id(),
         job: clock::id(),
         project: author.project,
@@ -78,16 +78,16 @@ async fn problems(db: &mut PgConnection, project: Uuid, spec: &Spec, at: &str) -
 }
 
 /// A corpus whose conversations somebody may see.
-async fn open<N>(db: &mut PgConnection, who: &In<N>, id: Uuid) -> Result<CorpusDetail> {
+async fn open<N>(db: &mut PgConnection, who: &ProjectAccess<N>, id: Uuid) -> Result<CorpusDetail> {
     let corpus = detail(db, id).await?;
     check_blind(db, who, &corpus.spec).await?;
     Ok(corpus)
 }
 
 /// A corpus is selected by verdicts: nobody looks at it who is still to give their own on what it is selected from.
-async fn check_blind<N>(db: &mut PgConnection, who: &In<N>, spec: &Spec) -> Result<()> {
+async fn check_blind<N>(db: &mut PgConnection, who: &ProjectAccess<N>, spec: &Spec) -> Result<()> {
     let runs = blind::runs_of_corpus(db, spec).await?;
-    Hidden::of(db, who).await?.check(&runs)
+    HiddenConversations::of(db, who).await?.check(&runs)
 }
 
 /// One corpus: its selection and its report
@@ -97,7 +97,7 @@ async fn check_blind<N>(db: &mut PgConnection, who: &In<N>, spec: &Spec) -> Resu
     responses((status = 200, body = CorpusDetail), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn show(State(pool): State<PgPool>, reader: Reader, Path(id): Path<Uuid>) -> Result<Json<CorpusDetail>> {
     let mut db = pool.acquire().await?;
-    let hidden = Hidden::of(&mut db, &reader).await?;
+    let hidden = HiddenConversations::of(&mut db, &reader).await?;
     let mut corpus = detail(&mut db, id).await?;
     let runs = blind::runs_of_corpus(&mut db, &corpus.spec).await?;
     corpus.report = corpus.report.filter(|_| !hidden.is_in(&runs));
@@ -156,11 +156,11 @@ pub async fn retry(
 pub async fn delete(State(pool): State<PgPool>, _: Author, audit: Audit, Path(id): Path<Uuid>) -> Result<StatusCode> {
     let mut tx = pool.begin().await?;
     match corpora::delete(&mut tx, id).await? {
-        Deleted::Done => {
+        DeleteOutcome::Done => {
             audit.commit(tx).await?;
             Ok(StatusCode::NO_CONTENT)
         }
-        Deleted::Missing => Err(HttpError::missing("corpus", &id.to_string())),
-        Deleted::Exported => Err(HttpError::Conflict("the corpus has exports; delete them first".to_owned())),
+        DeleteOutcome::Missing => Err(HttpError::missing("corpus", &id.to_string())),
+        DeleteOutcome::Exported => Err(HttpError::Conflict("the corpus has exports; delete them first".to_owned())),
     }
 }

@@ -18,7 +18,7 @@ use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::words;
-use generation::correct::{self, Wanted};
+use generation::correct::{self, TurnEdit};
 use store::clock;
 use store::{conversations, corrections, events};
 
@@ -87,7 +87,7 @@ pub async fn create(
     let turn = turn(new, &pool, id).await?;
     let created_at = clock::now();
     let author = author.caller.name;
-    let new = corrections::New { conversation: id, seq, turn, author, note, created_at };
+    let new = corrections::CorrectionVersion { conversation: id, seq, turn, author, note, created_at };
     let mut tx = pool.begin().await?;
     let version = corrections::insert(&mut tx, &new).await?;
     if version > MOST {
@@ -95,7 +95,7 @@ pub async fn create(
     }
     audit.detail(serde_json::json!({"version": version, "seq": seq}));
     audit.commit(tx).await?;
-    let corrections::New { turn, author, note, .. } = new;
+    let corrections::CorrectionVersion { turn, author, note, .. } = new;
     Ok((StatusCode::CREATED, Json(Correction { version, seq, turn, author, note, created_at })))
 }
 
@@ -130,6 +130,6 @@ async fn turn(new: NewCorrection, pool: &PgPool, id: Uuid) -> Result<Option<Corr
         };
     }
     let calls = |calls: Vec<CorrectedCall>| calls.into_iter().map(|call| (call.name, call.arguments)).collect();
-    let wanted = Wanted { content: new.content, reasoning: new.reasoning, tool_calls: new.tool_calls.map(calls) };
+    let wanted = TurnEdit { content: new.content, reasoning: new.reasoning, tool_calls: new.tool_calls.map(calls) };
     Ok(Some(correct::checked(pool, id, new.seq, wanted).await?))
 }

@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use domain::api::Page;
 use domain::api::documents::{
-    Changes, DeletionParams, Document, DocumentListParams, DocumentSummary, Found, SaveDocument,
+    Changes, DeletionParams, Document, DocumentFinding, DocumentListParams, DocumentSummary, SaveDocument,
 };
 use domain::document;
 use domain::project::Kind;
@@ -23,7 +23,7 @@ use super::extract::{Body, Path, Query};
 use super::page::{PageParams, Paging, page};
 pub use place::Collection;
 use place::{Place, base, tag};
-use projects::documents::{self as edit, Edit, Order, Refused, Saved};
+use projects::documents::{self as edit, ChangeRefusal, Edit, Order, SavedChanges};
 use projects::library::project::Texts;
 pub use sample::*;
 use store::documents::{self, Filter};
@@ -57,7 +57,7 @@ pub async fn list(
     responses((status = 200, body = Document), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn show(State(pool): State<PgPool>, reader: Reader, place: Place) -> Result<(HeaderMap, Json<Document>)> {
     let found = documents::get(&mut *pool.acquire().await?, reader.project, &place.id, None).await?;
-    let found = found.filter(|document| !document.saved.deleted).ok_or(Refused::Missing(place.id))?;
+    let found = found.filter(|document| !document.saved.deleted).ok_or(ChangeRefusal::Missing(place.id))?;
     Ok((tag(found.saved.version), Json(found)))
 }
 
@@ -94,7 +94,7 @@ pub async fn save(
 }
 
 /// Commits what was saved, if it is anything.
-pub async fn kept(audit: &Audit, saved: Saved) -> Result<Json<Changes>> {
+pub async fn kept(audit: &Audit, saved: SavedChanges) -> Result<Json<Changes>> {
     match saved.tx {
         Some(tx) => audit.commit(tx).await?,
         None => audit.nothing_changed(),
@@ -107,7 +107,7 @@ pub async fn kept(audit: &Audit, saved: Saved) -> Result<Json<Changes>> {
 /// Returns the findings that saving it would give, as `groundstate validate` does, and stores nothing.
 #[utoipa::path(post, path = "/projects/{project}/{kind}/{name}/check", tag = "documents",
     params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path)),
-    request_body = SaveDocument, responses((status = 200, body = Vec<Found>), Problems),
+    request_body = SaveDocument, responses((status = 200, body = Vec<DocumentFinding>), Problems),
     security(("session" = []), ("token" = ["author"])))]
 pub async fn check(
     State(app): State<App>,
@@ -115,7 +115,7 @@ pub async fn check(
     place: Place,
     audit: Audit,
     Body(wanted): Body<SaveDocument>,
-) -> Result<Json<Vec<Found>>> {
+) -> Result<Json<Vec<DocumentFinding>>> {
     audit.nothing_changed();
     let files = files(app.pool(), &author, &place, wanted).await?;
     Ok(Json(edit::check(app.pool(), app.sandbox(), author.project, &place.id, files).await?))
@@ -147,7 +147,7 @@ pub async fn delete(
         edits,
     };
     match edit::save(app.pool(), app.sandbox(), &order).await {
-        Err(Refused::Unsound(found)) => Err(HttpError::Conflict(needed(&place, &found))),
+        Err(ChangeRefusal::Unsound(found)) => Err(HttpError::Conflict(needed(&place, &found))),
         done => kept(&audit, done?).await,
     }
 }
@@ -155,7 +155,7 @@ pub async fn delete(
 /// Most documents that are named.
 const NAMED: usize = 20;
 
-fn needed(place: &Place, found: &[Found]) -> String {
+fn needed(place: &Place, found: &[DocumentFinding]) -> String {
     let mut files: Vec<&str> = found.iter().map(|found| found.file.as_str()).collect();
     files.dedup();
     let more = if files.len() > NAMED { format!(" and {} more", files.len() - NAMED) } else { String::new() };

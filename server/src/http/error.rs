@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::rejection::{BytesRejection, JsonRejection};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::Problem;
 use domain::api::{FieldError, ProblemDetails};
@@ -10,15 +10,18 @@ use serde_json::Value;
 use tracing::error;
 use utoipa::IntoResponses;
 
-use super::connections::Full;
-use super::idempotency;
+use super::connection_permits::ConnectionRefusal;
 use super::shares::Busy;
 use domain::bad_input::BadInput;
 use domain::limits::Findings;
 use domain::problem::{MOST_PROBLEMS, explained};
-use projects::documents::Refused;
+use domain::storage::NoRoom;
+use projects::documents::ChangeRefusal;
 use sandbox::Failure;
 use store::{Outage as _, StoreError, control};
+
+/// Marks an answer that was given before, to the same person and the same request.
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
@@ -51,7 +54,7 @@ pub enum HttpError {
     #[error("{0}")]
     ShareUsedUp(#[from] Busy),
     #[error("{0}")]
-    TooManyConnections(Full),
+    TooManyConnections(ConnectionRefusal),
     /// It was done before; this was the answer.
     #[error("it was done before")]
     Answered(StatusCode, Value),
@@ -205,7 +208,7 @@ impl HttpError {
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         if let Self::Answered(status, answer) = self {
-            return idempotency::replay(status, answer);
+            return (status, [(REPLAYED, HeaderValue::from_static("true"))], Json(answer)).into_response();
         }
         let status = self.status();
         let wait = match &self {
@@ -229,7 +232,7 @@ impl IntoResponse for HttpError {
 impl From<StoreError> for HttpError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Refused(control::Refused::Missing) => Self::NotFound("there is no such run".into()),
+            StoreError::Refused(control::ControlError::Missing) => Self::NotFound("there is no such run".into()),
             StoreError::Refused(refused) => Self::Conflict(refused.to_string()),
             error => Self::Store(error),
         }
@@ -262,16 +265,25 @@ impl From<Vec<Problem>> for HttpError {
     }
 }
 
+/// A project may not store so much.
+impl From<NoRoom> for HttpError {
+    fn from(no_room: NoRoom) -> Self {
+        Self::Conflict(no_room.to_string())
+    }
+}
+
 /// What is found in documents names file and line, beside the field.
-impl From<Refused> for HttpError {
-    fn from(refused: Refused) -> Self {
+impl From<ChangeRefusal> for HttpError {
+    fn from(refused: ChangeRefusal) -> Self {
         match refused {
-            Refused::Missing(_) => Self::NotFound(refused.to_string()),
-            Refused::Conflict { .. } | Refused::Busy => Self::Conflict(refused.to_string()),
-            Refused::Unsound(found) => Self::Invalid(found.into_iter().map(FieldError::from).collect()),
-            Refused::Bad(problems) => problems.into(),
-            Refused::Store(error) => error.into(),
-            Refused::Unchecked(failure) => failure.into(),
+            ChangeRefusal::Missing(_) => Self::NotFound(refused.to_string()),
+            ChangeRefusal::Conflict { .. } | ChangeRefusal::Busy | ChangeRefusal::NoRoom(_) => {
+                Self::Conflict(refused.to_string())
+            }
+            ChangeRefusal::Unsound(found) => Self::Invalid(found.into_iter().map(FieldError::from).collect()),
+            ChangeRefusal::Bad(problems) => problems.into(),
+            ChangeRefusal::Store(error) => error.into(),
+            ChangeRefusal::Unchecked(failure) => failure.into(),
         }
     }
 }

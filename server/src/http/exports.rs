@@ -6,23 +6,25 @@ pub mod preview;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::api::{ExportState, ExportSummary, FieldError, Page};
+use domain::api::{BuildState, ExportSummary, FieldError, Page};
 use domain::export::ExportSpec;
 use domain::job::JobKind;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::access::{In, Reader, Runner};
+use super::access::{ProjectAccess, Reader, Runner};
 use super::app::App;
 use super::audit::Audit;
-use super::blind::{self, Hidden};
+use super::blind::{self, HiddenConversations};
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::{PageParams, Paging, page};
-use datasets::export::build::{self, Order};
-use datasets::export::order::{self, Checked, Named, Wrong};
-use store::exports::{self, New};
-use store::{clock, jobs};
+use datasets::export::Room;
+use datasets::export::contents::{self, Order};
+use datasets::export::order::{self, ResolvedSpec, SourceId, SpecErrors};
+use runtime::Disks;
+use store::exports::{self, NewExport};
+use store::{clock, jobs, storage};
 
 /// Exports, newest first
 #[utoipa::path(get, path = "/projects/{project}/exports", tag = "exports", params(("project" = String, Path), PageParams),
@@ -34,7 +36,7 @@ pub async fn list(
 ) -> Result<Json<Page<ExportSummary>>> {
     let limit = params.limit()?;
     let mut db = pool.acquire().await?;
-    let hidden = Hidden::of(&mut db, &reader).await?;
+    let hidden = HiddenConversations::of(&mut db, &reader).await?;
     let mut items = exports::list(&mut db, reader.project, params.cursor()?, i64::from(limit) + 1).await?;
     for export in &mut items {
         conceal(&mut db, &hidden, export).await?;
@@ -43,34 +45,38 @@ pub async fn list(
 }
 
 /// Make an export
+///
+/// It is refused if the project, or the disk, has no room (409). An export that becomes larger than it may be fails.
 #[utoipa::path(post, path = "/projects/{project}/exports", tag = "exports", params(("project" = String, Path)),
     request_body = ExportSpec, responses((status = 201, body = ExportSummary), Problems),
     security(("session" = []), ("token" = ["run"])))]
 pub async fn create(
-    State(pool): State<PgPool>,
+    State(app): State<App>,
     runner: Runner,
     audit: Audit,
     Body(spec): Body<ExportSpec>,
 ) -> Result<(StatusCode, Json<ExportSummary>)> {
-    let checked = checked(&pool, &spec, runner.project).await?;
-    check_blind(&mut *pool.acquire().await?, &runner, &spec).await?;
-    let order = Order::of(&pool, &spec, &checked).await?;
+    let checked = checked(app.pool(), &spec, runner.project).await?;
+    check_blind(&mut *app.pool().acquire().await?, &runner, &spec).await?;
+    let order = Order::of(app.pool(), &spec, &checked).await?;
     let source = match checked.source {
-        Named::Run { id, .. } | Named::Corpus { id } => id,
+        SourceId::Run { id, .. } | SourceId::Corpus { id } => id,
     };
     let id = clock::id();
-    let new = New {
+    let new = NewExport {
         id,
         job: clock::id(),
         project: runner.project,
         source,
-        total: order.size(&pool).await?,
-        file_name: build::file_name(&order.title, &order.shape),
+        total: order.size(app.pool()).await?,
+        file_name: contents::file_name(&order.title, &order.shape),
         created_by: runner.caller.name.clone(),
         created_at: clock::now(),
         spec,
     };
-    let mut tx = pool.begin().await?;
+    let mut tx = app.pool().begin().await?;
+    let project = storage::of_project(&mut tx, runner.project).await?;
+    Room::of(&project, Disks::of(vec![app.files().to_owned()]))?;
     exports::insert(&mut tx, &new).await?;
     let made = found(&mut tx, id).await?;
     audit.subject(id);
@@ -79,13 +85,13 @@ pub async fn create(
 }
 
 /// An export holds verdicts: nobody looks at it who is still to give their own on what it is made of.
-async fn check_blind<N>(db: &mut PgConnection, who: &In<N>, spec: &ExportSpec) -> Result<()> {
+async fn check_blind<N>(db: &mut PgConnection, who: &ProjectAccess<N>, spec: &ExportSpec) -> Result<()> {
     let runs = blind::runs_of_export(db, spec).await?;
-    Hidden::of(db, who).await?.check(&runs)
+    HiddenConversations::of(db, who).await?.check(&runs)
 }
 
 /// Takes away what an export tells of the scores in it, if that is so.
-async fn conceal(db: &mut PgConnection, hidden: &Hidden, export: &mut ExportSummary) -> Result<()> {
+async fn conceal(db: &mut PgConnection, hidden: &HiddenConversations, export: &mut ExportSummary) -> Result<()> {
     if export.report.is_some() && hidden.is_in(&blind::runs_of_export(db, &export.spec).await?) {
         export.report = None;
     }
@@ -99,7 +105,7 @@ async fn conceal(db: &mut PgConnection, hidden: &Hidden, export: &mut ExportSumm
     responses((status = 200, body = ExportSummary), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn show(State(pool): State<PgPool>, reader: Reader, Path(id): Path<Uuid>) -> Result<Json<ExportSummary>> {
     let mut db = pool.acquire().await?;
-    let hidden = Hidden::of(&mut db, &reader).await?;
+    let hidden = HiddenConversations::of(&mut db, &reader).await?;
     let mut export = found(&mut db, id).await?;
     conceal(&mut db, &hidden, &mut export).await?;
     Ok(Json(export))
@@ -136,11 +142,11 @@ pub async fn delete(State(app): State<App>, _: Runner, audit: Audit, Path(id): P
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn checked(pool: &PgPool, spec: &ExportSpec, project: Uuid) -> Result<Checked> {
-    order::check(pool, spec, Some(project)).await?.map_err(invalid)
+async fn checked(pool: &PgPool, spec: &ExportSpec, project: Uuid) -> Result<ResolvedSpec> {
+    order::check(pool, spec, Some(project)).await?.map_err(wrong)
 }
 
-fn invalid(wrong: Wrong) -> HttpError {
+pub(super) fn wrong(wrong: SpecErrors) -> HttpError {
     HttpError::Invalid(wrong.into_iter().map(|(pointer, detail)| FieldError::at(&pointer, detail)).collect())
 }
 
@@ -152,7 +158,7 @@ async fn found(db: &mut PgConnection, id: Uuid) -> Result<ExportSummary> {
 async fn ready(pool: &PgPool, id: Uuid) -> Result<ExportSummary> {
     let export = found(&mut *pool.acquire().await?, id).await?;
     match export.state {
-        ExportState::Ready => Ok(export),
+        BuildState::Ready => Ok(export),
         state => Err(HttpError::Conflict(format!("the export is {state}"))),
     }
 }

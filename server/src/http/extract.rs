@@ -49,15 +49,22 @@ pub fn id(pointer: &str, text: &str) -> Result<Uuid> {
     text.parse().map_err(|error: uuid::Error| HttpError::invalid(pointer, format!("UUID parsing failed: {error}")))
 }
 
+/// The id that a parameter of the query string holds.
+///
+/// # Errors
+/// Text that is no UUID.
+pub fn id_parameter(name: &str, text: &str) -> Result<Uuid> {
+    text.parse().map_err(|error: uuid::Error| HttpError::parameter(name, format!("UUID parsing failed: {error}")))
+}
+
 /// The field that is missing, which serde names only in what it says: where it should be, nothing is.
 fn missing(detail: &str) -> Option<&str> {
     detail.strip_prefix("missing field `")?.split('`').next()
 }
 
-/// The parameter that an error of none of their values is about.
-fn unlike(detail: &str) -> Option<&str> {
-    let named = ["unknown field `", "duplicate field `"].iter().find_map(|kind| detail.strip_prefix(kind));
-    missing(detail).or_else(|| named?.split('`').next())
+/// The parameter that is missing or not known, which serde names only in what it says.
+fn absent_or_unknown(detail: &str) -> Option<&str> {
+    missing(detail).or_else(|| detail.strip_prefix("unknown field `")?.split('`').next())
 }
 
 /// One part of a JSON pointer.
@@ -75,22 +82,28 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.eq_ignore_ascii_case("application/json")
 }
 
-/// Parameters of the query string.
+/// Parameters of the query string. A list is a parameter that is given once for each value.
 pub struct Query<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = HttpError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
-        let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        let pairs = || form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
         // PostgreSQL cannot read it, whatever it stands in.
-        if let Some((name, _)) = pairs.clone().find(|(_, value)| value.contains('\0')) {
+        if let Some((name, _)) = pairs().find(|(_, value)| value.contains('\0')) {
             return Err(HttpError::parameter(&name, "it has a zero byte"));
         }
-        serde_path_to_error::deserialize(serde_urlencoded::Deserializer::new(pairs)).map(Self).map_err(|error| {
+        let read = serde_path_to_error::deserialize(serde_html_form::Deserializer::new(pairs()));
+        read.map(Self).map_err(|error| {
             let path = error.path().to_string();
             let detail = error.into_inner().to_string();
-            HttpError::parameter(unlike(&detail).unwrap_or(&path), detail.as_str())
+            if let Some(name) = absent_or_unknown(&detail) {
+                return HttpError::parameter(name, detail.as_str());
+            }
+            // The path of a wrong value in a list is `NAME[PLACE]`.
+            let is_given_twice = pairs().filter(|(name, _)| *name == path).count() > 1;
+            HttpError::parameter(&path, if is_given_twice { "is given twice" } else { &detail })
         })
     }
 }

@@ -4,30 +4,28 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use axum::Json;
 use axum::body::{self, Body, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::header::CACHE_CONTROL;
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderName, Method, StatusCode};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::LARGEST_UPLOAD;
-use super::access::Caller;
 use super::app::App;
 use super::audit::Audit;
+use super::caller::Caller;
 use super::error::{HttpError, Result};
 use super::limits::only_looks;
 use super::shown_once::NO_STORE;
 use store::clock;
-use store::idempotency::{self, Known};
+use store::idempotency::{self, KeyState};
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
-const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 const LONGEST_KEY: usize = 200;
 /// Largest answer that is kept.
 const LARGEST: usize = 8 << 20;
@@ -47,7 +45,7 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Resul
     let bytes = body::to_bytes(body, LARGEST_UPLOAD).await;
     let bytes = bytes.map_err(|_| HttpError::TooLarge("the body is too large".into()))?;
     let hash = Sha256::new().chain_update(parts.uri.to_string()).chain_update([0]).chain_update(&bytes).finalize();
-    let keyed = Keyed(Arc::new(Key {
+    let keyed = RequestKey(Arc::new(Key {
         caller: caller.id,
         text: key.to_owned(),
         request_hash: hash.to_vec(),
@@ -56,7 +54,7 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Resul
     parts.extensions.insert(keyed.clone());
     let mut claim = Claim { app: &app, key: &keyed.0 };
     let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
-    claim.keep(response).await
+    claim.store_response(response).await
 }
 
 /// Claims the key of a request, if it has one. Every extractor that lets somebody in calls this when it has.
@@ -64,19 +62,23 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Resul
 /// # Errors
 /// The request is not to be done: it was done before, is being done, or has the key of another one.
 pub async fn claim(parts: &Parts, app: &App) -> Result<()> {
-    let Some(Keyed(key)) = parts.extensions.get::<Keyed>() else { return Ok(()) };
+    let Some(RequestKey(key)) = parts.extensions.get::<RequestKey>() else { return Ok(()) };
     if key.claimed.load(Ordering::Acquire) {
         return Ok(());
     }
     let mut db = app.pool().acquire().await?;
     match idempotency::claim(&mut db, key.caller, &key.text, &key.request_hash, clock::now()).await? {
-        Known::New => {
+        KeyState::New => {
             key.claimed.store(true, Ordering::Release);
             Ok(())
         }
-        Known::Other => Err(HttpError::invalid("", "this Idempotency-Key was used for another request; use a new one")),
-        Known::Pending => Err(HttpError::Conflict("the request with this Idempotency-Key is still being done".into())),
-        Known::Answered { status, response } => {
+        KeyState::Other => {
+            Err(HttpError::invalid("", "this Idempotency-Key was used for another request; use a new one"))
+        }
+        KeyState::Pending => {
+            Err(HttpError::Conflict("the request with this Idempotency-Key is still being done".into()))
+        }
+        KeyState::Answered { status, response } => {
             let status = u16::try_from(status).ok().and_then(|status| StatusCode::from_u16(status).ok());
             let status = status.ok_or_else(|| HttpError::Damaged("an answer without a status".into()))?;
             if let Some(audit) = parts.extensions.get::<Audit>() {
@@ -84,21 +86,16 @@ pub async fn claim(parts: &Parts, app: &App) -> Result<()> {
             }
             Err(HttpError::Answered(status, response))
         }
-        Known::Unkept => Err(HttpError::Conflict(
+        KeyState::Unkept => Err(HttpError::Conflict(
             "the request with this Idempotency-Key was done; its answer held a secret or was large, and was not kept"
                 .into(),
         )),
     }
 }
 
-/// An answer that was given before, to the same person and the same request.
-pub fn replay(status: StatusCode, response: Value) -> Response {
-    (status, [(REPLAYED, HeaderValue::from_static("true"))], Json(response)).into_response()
-}
-
 /// The key of a request, as its extractors find it.
 #[derive(Clone)]
-struct Keyed(Arc<Key>);
+struct RequestKey(Arc<Key>);
 
 struct Key {
     caller: Uuid,
@@ -132,7 +129,7 @@ impl Drop for Claim<'_> {
 impl Claim<'_> {
     /// Keeps an answer that stays as it is. What was refused may be sent again when it is mended, and so may what is answered
     /// by a stream: nobody knows yet how that ends.
-    async fn keep(&mut self, response: Response) -> Result<Response> {
+    async fn store_response(&mut self, response: Response) -> Result<Response> {
         // From here on the change may have been made: if its answer cannot be kept, it must not be made again.
         if !self.key.claimed.swap(false, Ordering::AcqRel) {
             return Ok(response);

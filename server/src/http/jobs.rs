@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use domain::api::{JobSummary, Page};
 use domain::job::{JobKind, JobState};
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use serde_json::Value;
 use sqlx::PgPool;
 use tokio::runtime::Handle;
@@ -91,7 +91,8 @@ impl AwaitedJob {
             let id = clock::id();
             let NewJob { kind, project, subject, spec, created_by } = new;
             let (created_by, created_at) = (created_by.as_str(), clock::now());
-            let job = jobs::New { id, project, kind, subject, spec, total: None, run: None, created_by, created_at };
+            let job =
+                jobs::JobOrder { id, project, kind, subject, spec, total: None, run: None, created_by, created_at };
             let mut tx = pool.begin().await?;
             jobs::insert(&mut tx, &job).await?;
             audit.commit(tx).await?;
@@ -104,7 +105,7 @@ impl AwaitedJob {
     ///
     /// # Errors
     /// It failed, or was cancelled by somebody else.
-    pub async fn finished(mut self, tell: watch::Sender<Option<Doing>>) -> Result<JobSummary> {
+    pub async fn finished(mut self, tell: watch::Sender<Option<JobProgress>>) -> Result<JobSummary> {
         let ended = runtime::jobs::follow(&self.pool, self.id, &tell).await?;
         self.over = true;
         let job = ended.ok_or_else(|| HttpError::missing("job", &self.id.to_string()))?;

@@ -6,6 +6,8 @@ use axum::http::StatusCode;
 use domain::api::{JudgingSummary, VerdictSummary};
 use domain::api::{NewJudging, Page};
 use domain::job::{JobKind, JobState};
+use generation::judge_again::JudgingSpec;
+use generation::judgings::{JudgingOrder, ask};
 use generation::order::limits;
 use llm::{ModelSpec, PoolSpec};
 use sqlx::{PgConnection, PgPool};
@@ -51,25 +53,23 @@ pub async fn create(
         .await?
         .ok_or_else(|| HttpError::Damaged("a run without judges".into()))?;
     let (specs, pools) = if new.models.is_empty() {
-        (own.models, own.pools)
-    } else {
-        let (specs, pools) = panel(&new.models, &registry)?;
         let unreadable = |e: serde_json::Error| HttpError::Damaged(e.to_string());
-        (serde_json::to_value(specs).map_err(unreadable)?, serde_json::to_value(pools).map_err(unreadable)?)
+        (
+            serde_json::from_value(own.models).map_err(unreadable)?,
+            serde_json::from_value(own.pools).map_err(unreadable)?,
+        )
+    } else {
+        panel(&new.models, &registry)?
     };
-    let judging = Judging {
-        id: clock::id(),
-        run_id: id,
-        library: run.library,
-        models: specs,
-        original: false,
-        created_at: clock::now(),
-        created_by: runner.caller.name.clone(),
-        criteria_apart: new.criteria_apart,
+    let spec = JudgingSpec {
+        models: &specs,
         pools,
+        judges: None,
+        criteria_apart: new.criteria_apart,
+        created_by: &runner.caller.name,
     };
-    judgings::insert(&mut tx, &judging).await?;
-    judgings::ask(&mut tx, &judging, run.project, clock::id(), &runner.caller.name, judging.created_at).await?;
+    let judging = spec.insert(&mut tx, &run).await?;
+    ask(&mut tx, &judging, run.project, clock::id(), &runner.caller.name, JudgingOrder::default()).await?;
     let made = summary(&mut tx, &judging).await?;
     audit.subject(judging.id);
     audit.commit(tx).await?;
@@ -119,13 +119,9 @@ pub async fn resume(
     let judging = judgings::hold(&mut tx, id).await?.ok_or_else(|| HttpError::missing("judging", &id.to_string()))?;
     let job = jobs::current(&mut tx, JobKind::Judging, id).await?;
     if !job.is_some_and(|job| matches!(job.state, JobState::Failed | JobState::Cancelled)) {
-        return Err(HttpError::Conflict(
-            "only a judging that was asked for here and failed or was cancelled is resumed; one of the command line goes on \
-             with `groundstate judge --resume`"
-                .into(),
-        ));
+        return Err(HttpError::Conflict("only a judging that failed or was cancelled is resumed".into()));
     }
-    judgings::ask(&mut tx, &judging, runner.project, clock::id(), &runner.caller.name, clock::now()).await?;
+    ask(&mut tx, &judging, runner.project, clock::id(), &runner.caller.name, JudgingOrder::default()).await?;
     let begun = summary(&mut tx, &judging).await?;
     audit.commit(tx).await?;
     Ok(Json(begun))

@@ -12,7 +12,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, Secur
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, RefOr, Required};
 
 use super::access::SESSION_COOKIE;
-use super::{corpora, documents, limits};
+use super::{documents, limits};
 
 /// What the document says beside the operations.
 pub fn frame() -> OpenApi {
@@ -20,7 +20,7 @@ pub fn frame() -> OpenApi {
     let mut components = ComponentsBuilder::new()
         .schema_from::<documents::Collection>()
         .schema_from::<SchemaKind>()
-        .schema_from::<corpora::manifest::ManifestFormat>()
+        .schema_from::<domain::api::ManifestFormat>()
         .schema_from::<ProblemDetails>()
         .schema_from::<FieldError>()
         .build();

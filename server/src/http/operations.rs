@@ -13,23 +13,23 @@ use crate::player_process::PlayerLink;
 use crate::telemetry;
 use store::{runs, workers};
 
-/// What is watched: this process, and the player that it keeps.
+/// What metrics are read from: this process, and the player that it supervises.
 #[derive(Clone)]
-pub struct Watched {
+pub struct MonitoredProcess {
     pub pool: PgPool,
     pub player: Option<PlayerLink>,
 }
 
 /// The figures of this process and its player, and of the runs, in Prometheus' text format.
 #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
-pub async fn metrics(State(watched): State<Watched>) -> String {
+pub async fn metrics(State(watched): State<MonitoredProcess>) -> String {
     let pool = &watched.pool;
     // While the database is away, what this process counts is all the more of interest.
     let _turn = LOOKING.acquire().await;
     if let Ok(mut db) = pool.acquire().await
         && let Ok(waiting) = runs::waiting(&mut db).await
     {
-        gauge!("groundstate_conversations_waiting").set(waiting.conversations as f64);
+        gauge!("groundstate_tasks_waiting").set(waiting.tasks as f64);
         for (state, runs) in waiting.runs {
             gauge!("groundstate_runs", "state" => state).set(runs as f64);
         }
@@ -79,7 +79,7 @@ fn of_workers(joined: &[WorkerSummary]) -> String {
 }
 
 /// Ready when the database answers.
-pub async fn ready(State(watched): State<Watched>) -> (StatusCode, &'static str) {
+pub async fn ready(State(watched): State<MonitoredProcess>) -> (StatusCode, &'static str) {
     match store::answers(&watched.pool).await {
         Ok(()) => (StatusCode::OK, "ready"),
         Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer"),

@@ -39,9 +39,9 @@ pub async fn follow(
     let seen = headers.get("last-event-id").and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
     // The first look answers 404 as any other operation does.
     let first = summary(&mut *app.pool().acquire().await?, run).await?;
-    let following = Following { pool: app.pool().clone(), run, seen, next: Some(first), ended: false };
+    let following = RunStream { pool: app.pool().clone(), run, seen, next: Some(first), ended: false };
     // A server that goes waits for no answer that has no end; the client comes back to another one.
-    let told = stream::unfold(following, Following::event).take_until(app.stop().clone().cancelled_owned());
+    let told = stream::unfold(following, RunStream::event).take_until(app.stop().clone().cancelled_owned());
     Ok(Sse::new(told).keep_alive(KeepAlive::default()))
 }
 
@@ -57,7 +57,7 @@ struct RunEvent {
     data: String,
 }
 
-struct Following {
+struct RunStream {
     pool: PgPool,
     run: Uuid,
     /// Id of the last event that the client has seen.
@@ -66,7 +66,7 @@ struct Following {
     ended: bool,
 }
 
-impl Following {
+impl RunStream {
     /// Waits for the next thing to tell.
     async fn event(mut self) -> Option<(std::result::Result<Event, Infallible>, Self)> {
         if self.ended {

@@ -12,9 +12,10 @@ use domain::problem::did_you_mean;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::access::{Author, Caller, Reader};
+use super::access::{Author, Reader};
 use super::audit::Audit;
 use super::blind;
+use super::caller::Caller;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path};
 use super::words;

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::access::{Author, Reader};
 use super::audit::Audit;
-use super::blind::{self, Hidden};
+use super::blind::{self, HiddenConversations};
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::{PageParams, Paging, page};
@@ -81,7 +81,7 @@ async fn check_blind(db: &mut PgConnection, author: &Author, choice: &Choice) ->
             None => return Ok(()),
         },
     };
-    Hidden::of(db, author).await?.check(&runs)
+    HiddenConversations::of(db, author).await?.check(&runs)
 }
 
 /// One review queue and its progress

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use anyhow::Context;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -9,6 +10,7 @@ use domain::api::{OrderPreview, Page, RunChange, RunOrder, RunSummary, RunTerms}
 use domain::budget::Budget;
 use domain::forecast::Forecast;
 use llm::PoolSpec;
+use serde::Deserialize;
 use serde_json::Value;
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use uuid::Uuid;
@@ -21,12 +23,13 @@ use super::extract::{Body, Path, Query};
 use super::models;
 use super::page::{PageParams, Paging, page};
 use generation::models::Models;
-use generation::order::{self, Ordered};
-use generation::{plan, probes, run};
+use generation::order::{self, CheckedOrder};
+use generation::{Conversations, plan, probes, run};
 use projects::documents;
+use runtime::RunKind;
 use store::{control, runs};
 
-/// Runs, newest first
+/// Runs of conversations, newest first
 #[utoipa::path(get, path = "/projects/{project}/runs", tag = "runs", params(("project" = String, Path), PageParams),
     responses((status = 200, body = Page<RunSummary>), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn list(
@@ -36,7 +39,8 @@ pub async fn list(
 ) -> Result<Json<Page<RunSummary>>> {
     let limit = params.limit()?;
     let mut db = pool.acquire().await?;
-    let ids = runs::of_project(&mut db, reader.project, params.cursor()?, i64::from(limit) + 1).await?;
+    let (kind, after) = (Conversations::NAME, params.cursor()?);
+    let ids = runs::of_project(&mut db, reader.project, kind, None, after, i64::from(limit) + 1).await?;
     let items = runs::summaries(&mut db, &ids).await?;
     Ok(Json(page(items, limit, |run: &RunSummary| run.id.clone())))
 }
@@ -56,7 +60,7 @@ pub async fn create(
 ) -> Result<(StatusCode, Json<RunSummary>)> {
     let library = documents::library(app.pool(), app.libraries(), runner.project).await?;
     let registry = models::registry(&app).await?;
-    let Ordered { config, terms } =
+    let CheckedOrder { config, terms } =
         order::check(&order, &library, &registry, runner.project).map_err(HttpError::Invalid)?;
     run::check(&library, &config, terms.seed).map_err(|e| HttpError::invalid("/personas", e.to_string()))?;
     // Keys are looked for before anything is stored.
@@ -82,7 +86,7 @@ pub async fn preview(
     audit.nothing_changed();
     let library = documents::library(app.pool(), app.libraries(), reader.project).await?;
     let registry = models::registry(&app).await?;
-    let Ordered { config, terms } =
+    let CheckedOrder { config, terms } =
         order::check(&order, &library, &registry, reader.project).map_err(HttpError::Invalid)?;
     run::check(&library, &config, terms.seed).map_err(|e| HttpError::invalid("/personas", e.to_string()))?;
     let mut warnings = plan::family_warnings(&config, &config.judges().into_iter().cloned().collect::<Vec<_>>());
@@ -121,6 +125,11 @@ pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -
 pub async fn config(State(pool): State<PgPool>, reader: Reader, Path(id): Path<Uuid>) -> Result<Json<RunTerms>> {
     let run = runs::get(&mut *pool.acquire().await?, id).await?;
     let run = run.ok_or_else(|| HttpError::missing("run", &id.to_string()))?;
+    let models = if rows::plays_rows(&run.kind) {
+        rows::stored::spec(&run)?.asked()
+    } else {
+        plan::RunConfig::deserialize(&run.spec).context("the run's spec cannot be read")?.asked()
+    };
     let (library, mut config) = (run.library, run.spec);
     if !reader.caller.administers() {
         let pools = config.get_mut("pools").and_then(Value::as_array_mut).into_iter().flatten();
@@ -128,7 +137,7 @@ pub async fn config(State(pool): State<PgPool>, reader: Reader, Path(id): Path<U
             pool.retain(|field, _| !PoolSpec::PLACES.contains(&field.as_str()));
         }
     }
-    Ok(Json(RunTerms { library, max_in_flight: run.max_in_flight, budget: run.budget, config }))
+    Ok(Json(RunTerms { library, max_in_flight: run.max_in_flight, budget: run.budget, models, config }))
 }
 
 /// A forecast of the whole run from the conversations played so far

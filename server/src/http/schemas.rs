@@ -8,6 +8,7 @@ use domain::judge::Judge;
 use domain::persona::{PersonaModel, Profile};
 use domain::playbook::Playbook;
 use domain::scenario::Scenario;
+use domain::workflow::Workflow;
 use serde_json::Value;
 use sqlx::PgPool;
 
@@ -25,5 +26,6 @@ pub async fn show(State(_): State<PgPool>, _: SignedIn, Path(kind): Path<SchemaK
         SchemaKind::Persona => document::schema::<Profile>(),
         SchemaKind::PersonaModel => document::schema::<PersonaModel>(),
         SchemaKind::Judge => document::schema::<Judge>(),
+        SchemaKind::Workflow => document::schema::<Workflow>(),
     }))
 }

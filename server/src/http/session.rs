@@ -7,14 +7,15 @@ use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::{Extension, Json};
 use axum_extra::extract::CookieJar;
 use chrono::{DateTime, Duration, TimeDelta, Utc};
-use domain::api::{AcceptInvitation, Invited, OneTimeLink, ProjectRole, SessionDetail, SignIn};
+use domain::api::{AcceptInvitation, LinkRecipient, OneTimeLink, ProjectRole, SessionDetail, SignIn};
 use sqlx::PgConnection;
 use std::net::{IpAddr, SocketAddr};
 use tokio::sync::Semaphore;
 
-use super::access::{Caller, SESSION_COOKIE, SignedIn};
+use super::access::{SESSION_COOKIE, SignedIn};
 use super::app::App;
 use super::audit::Audit;
+use super::caller::Caller;
 use super::error::{HttpError, Problems, Result};
 use super::extract::Body;
 use crate::people;
@@ -36,7 +37,7 @@ const DELAY_EACH: std::time::Duration = std::time::Duration::from_millis(100);
 const LONGEST_DELAY: std::time::Duration = std::time::Duration::from_secs(3);
 
 /// The cookie of a session, and what it is.
-type Opened = ([(HeaderName, String); 1], Json<SessionDetail>);
+type SessionResponse = ([(HeaderName, String); 1], Json<SessionDetail>);
 
 /// Sign in
 ///
@@ -50,7 +51,7 @@ pub async fn create(
     audit: Audit,
     address: Address,
     Body(given): Body<SignIn>,
-) -> Result<Opened> {
+) -> Result<SessionResponse> {
     let name = given.name.trim().to_lowercase();
     if name.len() > people::LONGEST_NAME {
         return Err(HttpError::invalid("/name", format!("no name is longer than {} bytes", people::LONGEST_NAME)));
@@ -105,8 +106,8 @@ pub async fn delete(
 /// Says whom the link is for, and does not use it up. This is a POST because the secret must not be in a URL, which
 /// servers log.
 #[utoipa::path(post, path = "/invitations/look", tag = "session", request_body = OneTimeLink,
-    responses((status = 200, body = Invited), Problems))]
-pub async fn look(State(app): State<App>, audit: Audit, Body(given): Body<OneTimeLink>) -> Result<Json<Invited>> {
+    responses((status = 200, body = LinkRecipient), Problems))]
+pub async fn look(State(app): State<App>, audit: Audit, Body(given): Body<OneTimeLink>) -> Result<Json<LinkRecipient>> {
     audit.nothing_changed();
     let mut db = app.pool().acquire().await?;
     let invited = invitations::find(&mut db, &secret::hash(&given.secret), clock::now()).await?.ok_or_else(gone)?;
@@ -116,7 +117,7 @@ pub async fn look(State(app): State<App>, audit: Audit, Body(given): Body<OneTim
         }
         None => None,
     };
-    Ok(Json(Invited { name }))
+    Ok(Json(LinkRecipient { name }))
 }
 
 fn gone() -> HttpError {
@@ -134,7 +135,7 @@ pub async fn accept(
     audit: Audit,
     address: Address,
     Body(given): Body<AcceptInvitation>,
-) -> Result<Opened> {
+) -> Result<SessionResponse> {
     check_password(&given.password)?;
     // A password costs much to hash: nobody without a link has one hashed.
     let link = secret::hash(&given.secret);
@@ -276,7 +277,7 @@ impl Attempt {
     }
 }
 
-async fn open(db: &mut PgConnection, user: User, https: bool) -> Result<Opened> {
+async fn open(db: &mut PgConnection, user: User, https: bool) -> Result<SessionResponse> {
     let session = secret::make("")?;
     let now = clock::now();
     sessions::insert(db, &secret::hash(&session), user.id, now, now + SESSION).await?;

@@ -1,7 +1,7 @@
 //! Shares: how much of what costs the server a lot each person and each project may have in progress at once. Whoever asks for
 //! more waits for a short time, in order, and is then refused: nobody takes all of it, and others hardly notice who tries.
 
-mod held;
+mod request_shares;
 mod routes;
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
-pub use held::{Held, hold};
+pub use request_shares::{RequestShares, hold};
 
 /// How large shares are.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +29,9 @@ pub struct Size {
 /// What computes, or reads much: previews, searches, statistics, large documents while they are read. Each one takes one
 /// connection to the database at a time, of 16: the rest is for everybody else.
 pub const WORK: Size = Size { per_user: 4, per_project: 8, in_all: 10, patience: Duration::from_secs(10) };
+/// What the sandbox computes for somebody who waits: trials, prompts, imports, checks of a text. It serves projects in turn;
+/// this keeps one person from filling the queue of a project.
+pub const TRIALS: Size = Size { per_user: 4, per_project: 16, in_all: 64, patience: Duration::from_secs(10) };
 /// Large answers, until they are read to their end. They wait in files and cost only disk.
 pub const DOWNLOADS: Size = Size { per_user: 8, per_project: 32, in_all: 256, patience: Duration::from_secs(3) };
 /// Streams of events: each one asks the database twice a second, for as long as somebody looks. A browser cannot have more than
@@ -39,6 +42,7 @@ pub const STREAMS: Size = Size { per_user: 16, per_project: 128, in_all: 512, pa
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Work,
+    Trial,
     Download,
     Stream,
 }
@@ -46,13 +50,19 @@ pub enum Kind {
 /// All that this module shares.
 pub struct AllShares {
     work: Shares,
+    trials: Shares,
     downloads: Shares,
     streams: Shares,
 }
 
 impl Default for AllShares {
     fn default() -> Self {
-        Self { work: Shares::new(WORK), downloads: Shares::new(DOWNLOADS), streams: Shares::new(STREAMS) }
+        Self {
+            work: Shares::new(WORK),
+            trials: Shares::new(TRIALS),
+            downloads: Shares::new(DOWNLOADS),
+            streams: Shares::new(STREAMS),
+        }
     }
 }
 
@@ -60,6 +70,7 @@ impl AllShares {
     pub const fn of(&self, kind: Kind) -> &Shares {
         match kind {
             Kind::Work => &self.work,
+            Kind::Trial => &self.trials,
             Kind::Download => &self.downloads,
             Kind::Stream => &self.streams,
         }

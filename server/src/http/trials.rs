@@ -3,11 +3,12 @@
 use axum::Json;
 use axum::extract::State;
 use domain::api::trials::{
-    ImportInterface, ImportedDraft, PlayScenario, Prompts, Rehearsal, RenderPrompts, Tried, TryCalls,
+    ImportInterface, ImportedDraft, PlayScenario, Prompts, Rehearsal, RenderPrompts, TrialCalls, TrialReport,
 };
+use domain::api::workflows::{DrawWorkflow, WorkflowGraph};
 use domain::project::{DocumentId, Kind};
 
-use super::access::Author;
+use super::access::{Author, ProjectAccess, Reader};
 use super::app::App;
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
@@ -39,15 +40,15 @@ pub async fn play(
 /// Each answer says where its values come from. If a model simulates the tool, the last answer is the prompt that the
 /// model would get; `scripted` answers earlier calls.
 #[utoipa::path(post, path = "/projects/{project}/playbooks/{name}/try", tag = "documents",
-    params(("project" = String, Path), ("name" = String, Path)), request_body = TryCalls,
-    responses((status = 200, body = Tried), Problems), security(("session" = []), ("token" = ["author"])))]
+    params(("project" = String, Path), ("name" = String, Path)), request_body = TrialCalls,
+    responses((status = 200, body = TrialReport), Problems), security(("session" = []), ("token" = ["author"])))]
 pub async fn attempt(
     State(app): State<App>,
     author: Author,
     Path((_, name)): Path<(String, String)>,
     audit: Audit,
-    Body(wanted): Body<TryCalls>,
-) -> Result<Json<Tried>> {
+    Body(wanted): Body<TrialCalls>,
+) -> Result<Json<TrialReport>> {
     audit.nothing_changed();
     named(Kind::Playbook, &name)?;
     Ok(Json(trial::attempt(&place(&app, &author), &name, wanted).await?))
@@ -72,6 +73,25 @@ pub async fn prompts(
     Ok(Json(trial::prompts(&place(&app, &author), &name, wanted).await?))
 }
 
+/// Draw the steps of a workflow
+///
+/// Returns its steps and what each of them reads, from the saved documents and `drafts`. A workflow that does not compile is
+/// refused with everything that is wrong with it.
+#[utoipa::path(post, path = "/projects/{project}/workflows/{name}/graph", tag = "workflows",
+    params(("project" = String, Path), ("name" = String, Path)), request_body = DrawWorkflow,
+    responses((status = 200, body = WorkflowGraph), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn graph(
+    State(app): State<App>,
+    reader: Reader,
+    Path((_, name)): Path<(String, String)>,
+    audit: Audit,
+    Body(wanted): Body<DrawWorkflow>,
+) -> Result<Json<WorkflowGraph>> {
+    audit.nothing_changed();
+    named(Kind::Workflow, &name)?;
+    Ok(Json(trial::graph(&place(&app, &reader), &name, wanted).await?))
+}
+
 /// Read an interface as the draft of a playbook
 ///
 /// Makes a tool for each operation of an OpenAPI document, or for each tool that an MCP server lists. Nothing is saved:
@@ -92,8 +112,8 @@ pub async fn import(
     Ok(Json(app.sandbox().run(author.project, read).await?.map_err(HttpError::Invalid)?))
 }
 
-fn place<'a>(app: &'a App, author: &Author) -> trial::Place<'a> {
-    trial::Place { pool: app.pool(), sandbox: app.sandbox(), project: author.project }
+fn place<'a, N>(app: &'a App, who: &ProjectAccess<N>) -> trial::Place<'a> {
+    trial::Place { pool: app.pool(), sandbox: app.sandbox(), project: who.project }
 }
 
 fn named(kind: Kind, name: &str) -> Result<DocumentId> {

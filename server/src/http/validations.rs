@@ -16,7 +16,7 @@ use super::access::{Author, Reader};
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
-use super::followed;
+use super::job_events;
 use super::jobs::{AwaitedJob, NewJob};
 use super::page::{PageParams, Paging, page};
 use projects::documents::counted;
@@ -78,8 +78,8 @@ pub async fn create(
         let found = validations::get(&mut *pool.acquire().await?, project, id).await?;
         detail(found.ok_or_else(|| HttpError::missing("validation", &id.to_string()))?)
     };
-    if followed::wanted(&headers) {
-        return Ok(followed::answer("validation", work, told));
+    if job_events::wanted(&headers) {
+        return Ok(job_events::answer("validation", work, told));
     }
     Ok((StatusCode::CREATED, Json(work.await?)).into_response())
 }

@@ -11,14 +11,14 @@ use llm::{PoolSpec, is_of_one_machine};
 use serde_json::json;
 use sqlx::PgPool;
 
-use super::access::{Administrator, Joining, SignedIn};
+use super::access::{Administrator, JoiningWorker, SignedIn};
 use super::app::App;
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path};
 use super::models::registry;
 use store::clock;
-use store::workers::{HEARTBEAT, Joined, LOST_AFTER};
+use store::workers::{HEARTBEAT, JoinOutcome, LOST_AFTER};
 use store::{models, workers};
 
 /// Letters of a worker's detail that are kept.
@@ -49,7 +49,7 @@ pub async fn list(State(pool): State<PgPool>, SignedIn(caller): SignedIn) -> Res
     responses((status = 201, body = WorkerJoined), Problems), security(("token" = ["join"])))]
 pub async fn join(
     State(app): State<App>,
-    Joining { token, expired }: Joining,
+    JoiningWorker { token, expired }: JoiningWorker,
     audit: Audit,
     Body(new): Body<WorkerJoin>,
 ) -> Result<(StatusCode, Json<WorkerJoined>)> {
@@ -68,8 +68,8 @@ pub async fn join(
     }
     let mut tx = app.pool().begin().await?;
     let id = match workers::join(&mut tx, token, &new).await? {
-        Joined::As(id) => id,
-        Joined::NameTaken => {
+        JoinOutcome::As(id) => id,
+        JoinOutcome::NameTaken => {
             let taken = format!(
                 "another worker at another address or with another token is called {} and is alive; give this one another \
                  name",
@@ -77,7 +77,7 @@ pub async fn join(
             );
             return Err(HttpError::Conflict(taken));
         }
-        Joined::TooMany(seconds) => return Err(HttpError::TooManyAttempts(seconds)),
+        JoinOutcome::TooMany(seconds) => return Err(HttpError::TooManyAttempts(seconds)),
     };
     if registered.pool(&new.model).is_err() {
         models::set(&mut tx, &new.model, &json!({"name": new.model, "workers": true}), clock::now()).await?;
@@ -99,7 +99,7 @@ pub async fn join(
     security(("token" = ["join"])))]
 pub async fn beat(
     State(pool): State<PgPool>,
-    Joining { token, .. }: Joining,
+    JoiningWorker { token, .. }: JoiningWorker,
     audit: Audit,
     Path(id): Path<String>,
     Body(mut beat): Body<WorkerBeat>,
@@ -128,7 +128,7 @@ pub async fn beat(
     responses((status = 204), Problems), security(("token" = ["join"])))]
 pub async fn leave(
     State(pool): State<PgPool>,
-    Joining { token, .. }: Joining,
+    JoiningWorker { token, .. }: JoiningWorker,
     audit: Audit,
     Path(id): Path<String>,
 ) -> Result<StatusCode> {

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
 use super::PlayerProcess;
-use super::keep::PlayerOrder;
+use super::supervision::PlayerOrder;
 
 /// How often it is looked for such tasks.
 const LOOK: Duration = Duration::from_secs(2);

@@ -27,14 +27,14 @@ impl Question {
     }
 }
 
-pub type Asked = mpsc::Receiver<(Question, oneshot::Sender<String>)>;
+pub type Questions = mpsc::Receiver<(Question, oneshot::Sender<String>)>;
 
 /// Asks the player.
 #[derive(Clone)]
 pub struct PlayerLink(mpsc::Sender<(Question, oneshot::Sender<String>)>);
 
 impl PlayerLink {
-    pub fn channel() -> (Self, Asked) {
+    pub fn channel() -> (Self, Questions) {
         let (send, asked) = mpsc::channel(8);
         (Self(send), asked)
     }

@@ -1,6 +1,8 @@
-//! An author does their worst, and a real server goes on answering everybody.
+//! Authors, runners and viewers do their worst, and a real server goes on answering everybody.
 
 mod documents;
+mod requests;
+mod together;
 mod tools;
 
 use std::collections::BTreeMap;

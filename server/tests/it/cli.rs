@@ -4,6 +4,7 @@ mod audited;
 mod author;
 mod backup;
 mod corpora;
+mod datasets;
 mod documents;
 mod findings;
 mod flags;
@@ -21,6 +22,7 @@ mod sync;
 mod telemetry;
 mod validate_review;
 mod worker;
+mod workflow;
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -40,17 +42,17 @@ fn groundstate<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>
     command
 }
 
-/// What a command has said when it has ended.
-struct Said {
+/// The output and exit code of a command.
+struct CommandOutput {
     code: Option<i32>,
     stdout: String,
     stderr: String,
 }
 
-async fn said(command: &mut Command) -> Said {
+async fn said(command: &mut Command) -> CommandOutput {
     let output = command.output().await.unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
-    Said { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    CommandOutput { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
 /// A copy of shipped documents that a test may spoil.

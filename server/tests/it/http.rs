@@ -2,16 +2,19 @@
 
 mod access;
 mod analytics;
+mod answers;
 pub mod archive;
 mod audit;
 mod branches;
 mod connections;
 mod conversations;
 mod corpora;
+pub mod datasets;
 mod documents;
 mod exports;
 pub mod followed;
 mod headers;
+pub mod indexes;
 mod invitations;
 mod jobs;
 mod judgings;
@@ -22,10 +25,12 @@ mod orders;
 mod other;
 mod projects;
 mod reviews;
+pub mod rows;
 mod runs;
 mod schemas;
 mod session;
 mod shares;
+mod storage;
 mod streams;
 mod validations;
 mod workers;
@@ -108,7 +113,9 @@ impl TestApp {
             // Tests write keys into folders of their own.
             keys: AllowedKeys { folder: std::env::temp_dir(), ..AllowedKeys::default() },
             clients,
+            tools: tools::Tools::default(),
             files: files.path().to_owned(),
+            objects: support::jobs::objects(files.path()),
             https,
             stop: CancellationToken::new(),
             libraries: Cache::default(),

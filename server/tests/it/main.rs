@@ -6,6 +6,7 @@ mod abuse;
 mod cli;
 mod docs;
 mod export;
+mod filter;
 mod http;
 mod index;
 mod migrations;

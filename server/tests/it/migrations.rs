@@ -5,9 +5,9 @@ mod runs;
 use std::path::Path;
 use std::time::Duration;
 
-use domain::api::{CorpusState, ExportState};
+use domain::api::BuildState;
 use domain::job::{JobKind, JobState};
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use sqlx::PgPool;
 use sqlx::migrate::Migrator;
 use store::{corpora, exports, jobs, judgings, players, projects};
@@ -67,10 +67,10 @@ async fn what_was_being_made_goes_on_as_jobs_and_what_had_ended_stays(pool: PgPo
     let mut db = pool.acquire().await.unwrap();
 
     for (n, state, reason, done) in [
-        (0x1, ExportState::Building, None, 0),
-        (0x2, ExportState::Ready, None, 8),
-        (0x3, ExportState::Failed, Some("no room"), 4),
-        (0x4, ExportState::Cancelled, None, 5),
+        (0x1, BuildState::Building, None, 0),
+        (0x2, BuildState::Ready, None, 8),
+        (0x3, BuildState::Failed, Some("no room"), 4),
+        (0x4, BuildState::Cancelled, None, 5),
     ] {
         let export = exports::get(&mut db, id(n)).await.unwrap().unwrap();
         assert_eq!((export.state, export.reason.as_deref(), export.done, export.total), (state, reason, done, 8));
@@ -80,10 +80,10 @@ async fn what_was_being_made_goes_on_as_jobs_and_what_had_ended_stays(pool: PgPo
         assert_eq!(changed.execute(&mut *db).await.is_ok(), n == 1, "only what is still made changes");
     }
     for (n, state, reason) in [
-        (0x11, CorpusState::Building, None),
-        (0x12, CorpusState::Ready, None),
-        (0x13, CorpusState::Failed, Some("nothing is left")),
-        (0x14, CorpusState::Cancelled, None),
+        (0x11, BuildState::Building, None),
+        (0x12, BuildState::Ready, None),
+        (0x13, BuildState::Failed, Some("nothing is left")),
+        (0x14, BuildState::Cancelled, None),
     ] {
         let (_, corpus) = corpora::get(&mut db, id(n)).await.unwrap().unwrap();
         assert_eq!(
@@ -122,6 +122,6 @@ async fn what_was_being_made_goes_on_as_jobs_and_what_had_ended_stays(pool: PgPo
         (JobState::Running, Some(id(0xaa).to_string()), "cid")
     );
     let ready = jobs::current(&mut db, JobKind::Corpus, id(0x12)).await.unwrap().unwrap();
-    assert_eq!((ready.state, ready.doing), (JobState::Finished, Some(Doing::new("read", 2, Some(9)))));
+    assert_eq!((ready.state, ready.doing), (JobState::Finished, Some(JobProgress::new("read", 2, Some(9)))));
     assert!(jobs::current(&mut db, JobKind::Judging, id(0x25)).await.unwrap().is_none(), "a command did it");
 }

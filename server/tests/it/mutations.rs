@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::finding::{Grade, Reported, Rule};
+use domain::finding::{Grade, LocatedFinding, Rule};
 use projects::library::{Files, Library, Limits};
 use serde::Deserialize;
 
@@ -60,7 +60,7 @@ fn missed(mutation: &Mutation, all: &Files) -> Option<String> {
     let examined = Library::examine(mutation.files(all), &limits, &|_| true);
     let (rules, grade, said): (BTreeSet<Rule>, _, Vec<String>) = match examined {
         Ok((_, findings)) => {
-            let rule = |found: &Reported| found.rule;
+            let rule = |found: &LocatedFinding| found.rule;
             let said = findings.iter().map(|found| found.problem.to_string()).collect();
             (findings.iter().map(rule).collect(), findings.iter().map(|found| found.rule.grade()).max(), said)
         }

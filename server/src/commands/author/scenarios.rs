@@ -19,7 +19,7 @@ use super::super::models_file;
 use super::super::validate::ratio;
 use domain::bad_input::BadInput;
 use files::Folder;
-use projects::authoring::scenarios::{Order, Told, draft_scenarios, first_question};
+use projects::authoring::scenarios::{DraftOutcome, Order, draft_scenarios, first_question};
 use projects::library::{Library, Limits};
 
 /// Exit code when fewer scenarios were kept than asked for.
@@ -137,11 +137,11 @@ async fn draft(library: &Library, model: &Pool, order: &Order<'_>, folder: &Fold
     let progress = progress::Progress::new(order.n);
     let written = RefCell::new(Vec::new());
     let drafting = draft_scenarios(library, model, order, |told| {
-        if let Told::Kept(kept) = told {
+        if let DraftOutcome::Kept(kept) = told {
             folder.write(kept)?;
             written.borrow_mut().push(folder.file(kept));
         }
-        progress.settled(matches!(told, Told::Kept(_)));
+        progress.settled(matches!(told, DraftOutcome::Kept(_)));
         Ok(())
     });
     let drafted = tokio::select! {

@@ -11,9 +11,9 @@ use llm::ModelError;
 
 use super::super::models_file;
 use super::scenarios::temperature;
-use crate::say::say;
+use crate::output::say;
 use domain::bad_input::BadInput;
-use projects::authoring::sub_agent::{Author, Drafted, draft_sub_agent};
+use projects::authoring::sub_agent::{Author, SubAgentDraft, draft_sub_agent};
 use projects::library::Files;
 
 /// Makes tools, templates, the prompt and the records' schema from a description, and adds them to its playbook. The
@@ -77,7 +77,7 @@ pub async fn run(args: Subagent) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn report(project: &Path, drafted: &Drafted) {
+fn report(project: &Path, drafted: &SubAgentDraft) {
     for path in drafted.new.keys() {
         say!("wrote    {path}");
     }
@@ -91,7 +91,7 @@ fn report(project: &Path, drafted: &Drafted) {
     say!("{}", next_steps(&drafted.spec, project));
 }
 
-fn warnings(drafted: &Drafted) {
+fn warnings(drafted: &SubAgentDraft) {
     for warning in &drafted.warnings {
         say!("warning: {warning}");
     }
@@ -110,7 +110,7 @@ Each tool is answered by a model, and by `scripted` in tests. Read what was writ
 }
 
 /// New files whole, and of the others the lines that are new.
-fn show(project: &Files, drafted: &Drafted) {
+fn show(project: &Files, drafted: &SubAgentDraft) {
     for (path, text) in &drafted.new {
         say!("would write {path}:\n{text}");
     }

@@ -2,7 +2,7 @@
 
 use domain::calibration::{BANDS, OVERALL};
 
-use crate::say::say;
+use crate::output::say;
 use store::calibrations::Calibration;
 use store::judgings::Judging;
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use domain::Problem;
-use domain::api::{CorpusState, CorpusSummary};
+use domain::api::{BuildState, CorpusSummary};
 use domain::corpus::{Dimension, Spec, Treatment, name_problem};
 use domain::document;
 use serde_json::json;
@@ -23,10 +23,10 @@ use super::show;
 use datasets::corpora::job::{preview, problems};
 use domain::bad_input::BadInput;
 use domain::job::JobKind;
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use filter::{FilterFlags, flag_at};
 use runtime::jobs::{Handlers, see_through};
-use store::corpora::{self, New};
+use store::corpora::{self, NewCorpusRow};
 use store::{clock, jobs, projects};
 
 /// Exit code if nothing could be selected.
@@ -144,7 +144,8 @@ pub async fn create(pool: &PgPool, args: &Create, spec: &Spec) -> anyhow::Result
         return Ok(ExitCode::SUCCESS);
     };
     let (id, job) = (clock::id(), clock::id());
-    let new = New { id, job, project: projects::DEFAULT, name, spec, created_by: "", created_at: clock::now() };
+    let new =
+        NewCorpusRow { id, job, project: projects::DEFAULT, name, spec, created_by: "", created_at: clock::now() };
     let mut tx = pool.begin().await?;
     if !corpora::insert(&mut tx, &new).await? {
         return Err(BadInput::one("NAME", format!("there is a corpus `{name}` already; choose another name")).into());
@@ -165,7 +166,7 @@ pub async fn create(pool: &PgPool, args: &Create, spec: &Spec) -> anyhow::Result
         return Ok(ExitCode::from(INTERRUPTED));
     }
     show::show(pool, id).await?;
-    let ready = found(pool, id).await?.is_some_and(|corpus| corpus.state == CorpusState::Ready);
+    let ready = found(pool, id).await?.is_some_and(|corpus| corpus.state == BuildState::Ready);
     Ok(if ready { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
@@ -181,7 +182,7 @@ async fn build(pool: &PgPool, job: Uuid) -> anyhow::Result<()> {
 }
 
 /// Never ends by itself.
-async fn say_how_far(told: watch::Receiver<Option<Doing>>) {
+async fn say_how_far(told: watch::Receiver<Option<JobProgress>>) {
     let mut said = None;
     loop {
         tokio::time::sleep(Duration::from_secs(2)).await;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use domain::corpus::{Leakage, Part, Report, Scanned, SplitReport, Values};
+use domain::corpus::{Leakage, Part, Report, ScanReport, SplitReport, Values};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use crate::say::say;
+use crate::output::say;
 use store::corpora;
 
 pub async fn show(pool: &PgPool, id: Uuid) -> anyhow::Result<()> {
@@ -49,7 +49,7 @@ pub fn report(report: &Report) {
     leakage(&report.leakage);
 }
 
-fn scanned(scanned: &Scanned) {
+fn scanned(scanned: &ScanReport) {
     for (what, values) in [
         ("may be personal", &scanned.found),
         ("come from the documents", &scanned.own_data),

@@ -8,8 +8,9 @@ use domain::export::Profile;
 use sqlx::PgPool;
 use tempfile::TempDir;
 
-use datasets::export::beside;
-use datasets::export::build::{self, Built, Order};
+use datasets::export::build;
+use datasets::export::contents::{ExportFiles, Order};
+use datasets::export::{Room, beside};
 use domain::bad_input::BadInput;
 
 pub struct Place {
@@ -40,15 +41,15 @@ impl Place {
 
     /// # Errors
     /// Nothing is there then.
-    pub async fn fill(self, pool: &PgPool, order: &Order) -> anyhow::Result<Built> {
+    pub async fn fill(self, pool: &PgPool, order: &Order) -> anyhow::Result<ExportFiles> {
         let files = self.workshop.path().join("files");
-        let built = build::build(pool, order, &files, &mut |_| {}).await?;
+        let built = build::build(pool, order, &files, &Room::default(), &mut |_| {}).await?;
         if self.as_folder {
             fs::rename(&files, &self.out).with_context(|| format!("cannot write {}", self.out.display()))?;
             return Ok(built);
         }
         let packed = self.workshop.path().join("packed");
-        build::pack(order, &built, &files, &packed)?;
+        build::pack(order, &built.report, &files, &packed, Room::default())?;
         ensure!(!self.out.is_dir(), "{} is a folder", self.out.display());
         fs::rename(&packed, &self.out).with_context(|| format!("cannot write {}", self.out.display()))?;
         Ok(built)

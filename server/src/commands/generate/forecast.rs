@@ -4,7 +4,7 @@
 use domain::api::RunSummary;
 use domain::forecast::Forecast;
 
-use crate::say::say;
+use crate::output::say;
 
 pub fn print(summary: &RunSummary, seconds: f64, resume_hint: &str) {
     let Some(forecast) = Forecast::of(summary, seconds) else {

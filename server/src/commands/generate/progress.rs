@@ -9,22 +9,24 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 pub struct Progress {
     bar: ProgressBar,
+    /// What is counted.
+    noun: &'static str,
     /// Tenths of the run that were said, where nobody sees a bar.
     said: Cell<u64>,
     started: Instant,
 }
 
 impl Progress {
-    pub fn new(before: &RunSummary) -> Self {
+    pub fn new(before: &RunSummary, noun: &'static str) -> Self {
         let bar = ProgressBar::new(before.planned.unsigned_abs());
-        let style = "{bar:32} {pos}/{len} conversations  {msg}  {per_sec}  {eta} left";
-        if let Ok(style) = ProgressStyle::with_template(style) {
+        let style = format!("{{bar:32}} {{pos}}/{{len}} {noun}  {{msg}}  {{per_sec}}  {{eta}} left");
+        if let Ok(style) = ProgressStyle::with_template(&style) {
             bar.set_style(style);
         }
         bar.set_position(before.finished.unsigned_abs());
         bar.reset_eta();
         bar.enable_steady_tick(Duration::from_millis(200));
-        let progress = Self { bar, said: Cell::new(0), started: Instant::now() };
+        let progress = Self { bar, noun, said: Cell::new(0), started: Instant::now() };
         progress.is(before);
         progress
     }
@@ -42,7 +44,7 @@ impl Progress {
         if !std::io::stderr().is_terminal() && at > 0 && (tenth > self.said.get() || (at == of && self.said.get() < of))
         {
             self.said.set(if at == of { of } else { tenth });
-            eprintln!("{at}/{of} conversations, {} accepted{cost}", now.accepted);
+            eprintln!("{at}/{of} {}, {} accepted{cost}", self.noun, now.accepted);
         }
     }
 

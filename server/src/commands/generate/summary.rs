@@ -1,6 +1,6 @@
 //! What a run came to, for the person who started it.
 
-use crate::say::say;
+use crate::output::say;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use engine::{Playbook, scripted};
 use sqlx::PgPool;
 use strum::VariantArray;
 
-use datasets::export::Written;
+use datasets::export::WrittenRows;
 use generation::ConversationRun;
 use generation::plan::RunConfig;
 use store::runs::PersonaOutcomes;
@@ -23,7 +23,7 @@ pub async fn print(
     active: &ConversationRun,
     before: &RunSummary,
     seconds: f64,
-    written: &Written,
+    written: &WrittenRows,
     out: &Path,
 ) -> anyhow::Result<()> {
     let mut db = pool.acquire().await?;
@@ -52,7 +52,7 @@ pub async fn print(
     for (position, reason) in &written.unusable {
         say!("left out     conversation {position}: {reason}");
     }
-    say!("rows         {} in {}", written.rows, out.display());
+    say!("rows         {} in {}", written.report.rows, out.display());
     spent(&summary);
     scripted_notice(&active.kind.config);
     Ok(())
@@ -115,7 +115,10 @@ pub fn spent(summary: &RunSummary) {
 
 pub fn by_blame(counts: &BTreeMap<String, i64>) -> String {
     let by = |blame: Blame| counts.get(blame.into_str()).map(|n| format!("{n} by {}", words(blame)));
-    let known: Vec<String> = Blame::VARIANTS.iter().copied().filter_map(by).collect();
+    let mut known: Vec<String> = Blame::VARIANTS.iter().copied().filter_map(by).collect();
+    // Rows of workflows are counted by how they ended.
+    let others = counts.iter().filter(|(name, _)| name.parse::<Blame>().is_err());
+    known.extend(others.map(|(name, n)| format!("{n} ended as {name}")));
     if known.is_empty() { "none".to_owned() } else { known.join(", ") }
 }
 

@@ -7,7 +7,7 @@ use store::projects;
 
 #[derive(clap::Args)]
 pub struct TermsArgs {
-    /// Runs of higher priority are played before others
+    /// Of the runs of a project, those of higher priority are played first
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     priority: i32,
     /// Conversations of this run that are played at once, by all processes together

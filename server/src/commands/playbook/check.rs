@@ -1,6 +1,6 @@
 //! `groundstate playbook check`: what compiles and is still wrong, and what nobody uses.
 
-use crate::say::say;
+use crate::output::say;
 use std::process::ExitCode;
 
 use domain::problem::Problem;

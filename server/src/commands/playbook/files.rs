@@ -10,7 +10,7 @@ use rust_embed::RustEmbed;
 use domain::bad_input::BadInput;
 use projects::shipped::{Judges, Personas};
 
-pub use projects::import::draft::Made;
+pub use projects::import::draft::DraftFiles;
 
 /// The id of the first scenario, which has at most 80 letters, begins with the playbook's name.
 const LONGEST_NAME: usize = 60;
@@ -66,8 +66,8 @@ pub fn judge(project: &Path) -> anyhow::Result<String> {
 }
 
 /// Personas and judges, where the project has none yet.
-pub fn shared(project: &Path) -> anyhow::Result<Made> {
-    let mut made = Made::new();
+pub fn shared(project: &Path) -> anyhow::Result<DraftFiles> {
+    let mut made = DraftFiles::new();
     if !project.join("personas").exists() {
         add::<Personas>("personas", &mut made)?;
     }
@@ -77,7 +77,7 @@ pub fn shared(project: &Path) -> anyhow::Result<Made> {
     Ok(made)
 }
 
-fn add<E: RustEmbed>(folder: &str, made: &mut Made) -> anyhow::Result<()> {
+fn add<E: RustEmbed>(folder: &str, made: &mut DraftFiles) -> anyhow::Result<()> {
     for path in E::iter() {
         made.insert(format!("{folder}/{path}"), text::<E>(&path)?);
     }
@@ -88,7 +88,7 @@ pub use projects::shipped::text;
 
 /// Writes into a folder beside the others and renames what is whole. The playbook comes last: where it is, everything
 /// is.
-pub fn write(project: &Path, name: &str, made: &Made) -> anyhow::Result<()> {
+pub fn write(project: &Path, name: &str, made: &DraftFiles) -> anyhow::Result<()> {
     fs::create_dir_all(project).with_context(|| format!("cannot make {}", project.display()))?;
     let whole = tempfile::Builder::new().prefix(".new-").tempdir_in(project);
     let whole = whole.with_context(|| format!("cannot write in {}", project.display()))?;

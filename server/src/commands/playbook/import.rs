@@ -12,7 +12,7 @@ use anyhow::bail;
 
 use super::{Project, files};
 use domain::bad_input::BadInput;
-use projects::import::imported::Imported;
+use projects::import::imported_interface::ImportedInterface;
 use projects::import::{self, draft};
 
 #[derive(clap::Subcommand)]
@@ -53,7 +53,7 @@ pub async fn run(import: &Import) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(imported: &Imported, name: &str, project: &Path) -> anyhow::Result<()> {
+fn write(imported: &ImportedInterface, name: &str, project: &Path) -> anyhow::Result<()> {
     let mut made = draft::files(imported, name, &files::judge(project)?);
     let faults = import::faults(&made, name);
     if !faults.is_empty() {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use rust_embed::RustEmbed;
 
 use super::{Project, files};
-use crate::say::say;
+use crate::output::say;
 
 /// With `PLAYBOOK_NAME` and `JUDGE_NAME` where the names go.
 #[derive(RustEmbed)]
@@ -14,14 +14,14 @@ use crate::say::say;
 struct Scaffold;
 
 #[derive(clap::Args)]
-pub struct New {
+pub struct NewPlaybookArgs {
     /// Name of the new playbook: lower-case letters, digits and `_`
     name: String,
     #[command(flatten)]
     project: Project,
 }
 
-pub fn run(args: &New) -> anyhow::Result<ExitCode> {
+pub fn run(args: &NewPlaybookArgs) -> anyhow::Result<ExitCode> {
     let (name, project) = (args.name.as_str(), args.project.folder.as_path());
     files::refuse("NAME", name, project)?;
     let judge = files::judge(project)?;
@@ -31,8 +31,9 @@ pub fn run(args: &New) -> anyhow::Result<ExitCode> {
         let target = match path.split_once('/') {
             Some(("playbook", file)) => format!("playbooks/{name}/{file}"),
             // A scenario's file is called as its id, so that it keeps its name wherever it is kept.
-            Some((folder, file)) => format!("{folder}/{name}/{name}_{file}"),
-            None => continue,
+            Some(("scenarios", file)) => format!("scenarios/{name}/{name}_{file}"),
+            // What other commands write.
+            _ => continue,
         };
         made.insert(target, filled(&files::text::<Scaffold>(&path)?));
     }

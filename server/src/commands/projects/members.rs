@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use super::super::connection::ConnectionArgs;
 use super::super::{record, users};
 use super::named;
-use crate::say::say;
+use crate::output::say;
 use domain::bad_input::BadInput;
 use store::projects;
 

@@ -14,7 +14,7 @@ use projects::library::project::Documents;
 /// # Errors
 /// The folder is not a project, unless it may become one, or has files that cannot be kept.
 pub fn read(project: &Path, may_be_new: bool) -> anyhow::Result<Documents> {
-    if may_be_new && !project.join("playbooks").exists() {
+    if may_be_new && !Files::is_project(project) {
         return Ok(Documents::default());
     }
     Ok(Documents::of(Files::read(project)?).map_err(BadInput)?)

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::super::connection::{Connection, ConnectionArgs};
 use super::{check_server, refused};
 use ::projects::archive::{pack, unpack};
-use ::projects::documents::{self, Existing, Replacement, Saved};
+use ::projects::documents::{self, ExistingDocuments, Replacement, SavedChanges};
 use ::projects::library::project::Documents;
 use ::sandbox::Sandbox;
 use domain::bad_input::BadInput;
@@ -26,7 +26,7 @@ pub enum Remote {
 /// How documents are pushed.
 pub struct Push<'a> {
     pub message: &'a str,
-    pub existing: Existing,
+    pub existing: ExistingDocuments,
     pub drafts: bool,
     pub dry_run: bool,
 }
@@ -94,7 +94,7 @@ impl Remote {
                 let wanted = Replacement { project: project.id, author: "", message, existing, drafts, dry_run };
                 let pool = &connection.pool;
                 let saved = documents::replace(pool, &Sandbox::InProcess, given, &wanted).await.map_err(refused)?;
-                let Saved { changes, tx } = saved;
+                let SavedChanges { changes, tx } = saved;
                 if let Some(mut tx) = tx {
                     let entry = Entry {
                         at: clock::now(),
@@ -114,8 +114,8 @@ impl Remote {
                 let flag = |on: bool| if on { "true" } else { "false" };
                 let mut url = archive.clone();
                 url.query_pairs_mut()
-                    .append_pair("delete", flag(push.existing == Existing::Mirror))
-                    .append_pair("missing", flag(push.existing == Existing::Keep))
+                    .append_pair("delete", flag(push.existing == ExistingDocuments::Mirror))
+                    .append_pair("missing", flag(push.existing == ExistingDocuments::Keep))
                     .append_pair("drafts", flag(push.drafts))
                     .append_pair("dry_run", flag(push.dry_run))
                     .append_pair("message", push.message);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::Problem;
-use domain::finding::{Grade, Reported, Rule};
+use domain::finding::{Grade, LocatedFinding, Rule};
 use domain::review::Review;
 use serde::Serialize;
 use strum::VariantArray;
@@ -39,6 +39,9 @@ pub fn report(found: &Outcome) -> serde_json::Result<String> {
     })
 }
 
-pub fn entries(findings: &[Reported]) -> Vec<Entry<'_>> {
-    findings.iter().map(|Reported { rule, problem }| Entry { grade: rule.grade(), rule: *rule, problem }).collect()
+pub fn entries(findings: &[LocatedFinding]) -> Vec<Entry<'_>> {
+    findings
+        .iter()
+        .map(|LocatedFinding { rule, problem }| Entry { grade: rule.grade(), rule: *rule, problem })
+        .collect()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use domain::Problem;
-use domain::finding::{Grade, Reported};
+use domain::finding::{Grade, LocatedFinding};
 use domain::review::Review;
 use domain::scenario::Scenario;
 use llm::Pool;
@@ -61,7 +61,12 @@ impl Reviewers {
     ///
     /// # Errors
     /// A scenario that is named does not exist.
-    pub async fn ask(&self, models: &[Pool], library: &Library, found: &[Reported]) -> anyhow::Result<Vec<Review>> {
+    pub async fn ask(
+        &self,
+        models: &[Pool],
+        library: &Library,
+        found: &[LocatedFinding],
+    ) -> anyhow::Result<Vec<Review>> {
         let scenarios = self.scenarios(library, found)?;
         if models.is_empty() || scenarios.is_empty() {
             return Ok(Vec::new());
@@ -72,7 +77,7 @@ impl Reviewers {
         Ok(reviews)
     }
 
-    fn scenarios(&self, library: &Library, found: &[Reported]) -> anyhow::Result<Vec<Arc<Scenario>>> {
+    fn scenarios(&self, library: &Library, found: &[LocatedFinding]) -> anyhow::Result<Vec<Arc<Scenario>>> {
         let unknown = self.scenarios.iter().filter_map(|id| library.scenario(id).err());
         let problems: Vec<Problem> = unknown.map(|message| Problem::new("--scenario", 0, "", message)).collect();
         if !problems.is_empty() {

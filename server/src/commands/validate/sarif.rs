@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use domain::finding::{Grade, Reported, Rule};
+use domain::finding::{Grade, LocatedFinding, Rule};
 use serde_json::{Value, json};
 use strum::VariantArray;
 
@@ -33,13 +33,13 @@ pub fn report(found: &Outcome) -> serde_json::Result<String> {
 fn rule(rule: Rule) -> Value {
     json!({
         "id": rule.into_str(),
-        "shortDescription": {"text": rule.says()},
+        "shortDescription": {"text": rule.explanation()},
         "defaultConfiguration": {"level": level(rule.grade())},
         "properties": {"grade": rule.grade()},
     })
 }
 
-fn result(Reported { rule, problem }: &Reported) -> Value {
+fn result(LocatedFinding { rule, problem }: &LocatedFinding) -> Value {
     let mut place = json!({"artifactLocation": {"uri": uri(&problem.file)}});
     // Lines count from 1; a finding without one belongs to the whole file.
     if problem.line > 0 {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use domain::finding::{Grade, Reported};
+use domain::finding::{Grade, LocatedFinding};
 use strum::VariantArray;
 
 use domain::review::Review;
@@ -48,7 +48,7 @@ fn votes(reviews: &[Review], pass_ratio: f64) -> Option<String> {
 }
 
 /// One document's fault is found in each that rests on it: the finding in the first file, and in how many it is.
-fn repeated(findings: &[Reported]) -> (Vec<&Reported>, HashMap<&str, usize>) {
+fn repeated(findings: &[LocatedFinding]) -> (Vec<&LocatedFinding>, HashMap<&str, usize>) {
     /// From so many files on, a finding is written once.
     const OFTEN: usize = 4;
     let mut often: HashMap<&str, usize> = HashMap::new();
@@ -67,9 +67,9 @@ fn repeated(findings: &[Reported]) -> (Vec<&Reported>, HashMap<&str, usize>) {
     (once, often)
 }
 
-fn of_file(findings: &[&Reported], often: &HashMap<&str, usize>) -> String {
+fn of_file(findings: &[&LocatedFinding], often: &HashMap<&str, usize>) -> String {
     let mut lines: Vec<String> = findings.iter().take(1).map(|found| found.problem.file.clone()).collect();
-    lines.extend(findings.iter().map(|Reported { rule, problem }| {
+    lines.extend(findings.iter().map(|LocatedFinding { rule, problem }| {
         let (grade, more) = (rule.grade(), often.get(problem.message.as_str()).map(|count| count - 1));
         let more = more.map(|more| format!(" (and {more} times more)")).unwrap_or_default();
         format!("  {}: {grade}: {}: {} [{rule}]{more}", problem.line, problem.field, problem.message)
@@ -77,7 +77,7 @@ fn of_file(findings: &[&Reported], often: &HashMap<&str, usize>) -> String {
     lines.join("\n")
 }
 
-fn counts(findings: &[Reported]) -> String {
+fn counts(findings: &[LocatedFinding]) -> String {
     if findings.is_empty() {
         return "no problem found".to_owned();
     }

@@ -10,8 +10,9 @@ use axum::response::Response;
 use futures::StreamExt;
 use uuid::Uuid;
 
-use super::{Caller, Scope, authenticate};
+use super::{Scope, credentials};
 use crate::http::app::App;
+use crate::http::caller::Caller;
 use crate::http::error::{HttpError, Result};
 use store::projects;
 
@@ -59,7 +60,7 @@ fn is_stream(response: &Response) -> bool {
 async fn may_still(app: &App, headers: &HeaderMap, purpose: Purpose) -> Result<bool> {
     let mut db = app.pool().acquire().await?;
     let allowed = async {
-        let caller: Caller = authenticate::caller(&mut db, headers).await?.ok_or(HttpError::Unauthorized)?;
+        let caller: Caller = credentials::caller(&mut db, headers).await?.ok_or(HttpError::Unauthorized)?;
         match purpose {
             Purpose::SignedIn => Ok(()),
             Purpose::Administrator if caller.administers() => Ok(()),

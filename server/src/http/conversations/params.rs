@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::http::error::{HttpError, Result};
 use crate::http::extract::Query;
-use datasets::index::{By, Sort};
+use datasets::index::{Sort, SortKey};
 
 /// More criteria in one question than any judge has.
 const MOST_CRITERIA: usize = 40;
@@ -37,43 +37,17 @@ pub struct Selection {
     pub search: Option<String>,
 }
 
+/// What lists have beside the parameters of a filter: [`SEARCH`].
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct SearchParams {
+    /// A part of the id of a scenario.
+    search: Option<String>,
+}
+
 /// There are no other parameters.
 #[derive(Debug, Deserialize, IntoParams)]
 pub struct NoParams {}
-
-/// The order.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct OrderParams {
-    /// `position` (the default), `overall`, or `score:CRITERION`. Conversations without that score come last.
-    sort: Option<String>,
-    /// `asc` or `desc`; default: ascending positions, descending scores.
-    order: Option<String>,
-}
-
-/// The order and the page.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct ListParams {
-    /// `position` (the default), `overall`, or `score:CRITERION`. Conversations without that score come last.
-    sort: Option<String>,
-    /// `asc` or `desc`; default: ascending positions, descending scores.
-    order: Option<String>,
-    /// Length of the page, 1 to 200; default: 50.
-    #[param(minimum = 1, maximum = 200)]
-    pub limit: Option<u16>,
-    /// `next` of the previous page.
-    pub after: Option<String>,
-    /// Number of conversations to skip, to jump to a page far down.
-    pub skip: Option<u32>,
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct ComparisonParams {
-    /// The other run
-    pub with: Uuid,
-}
 
 impl<T: DeserializeOwned + IntoParams, S: Send + Sync> FromRequestParts<S> for ListQuery<T> {
     type Rejection = HttpError;
@@ -87,62 +61,44 @@ impl<T: DeserializeOwned + IntoParams, S: Send + Sync> FromRequestParts<S> for L
             let hint = did_you_mean(name, known);
             return Err(HttpError::parameter(&short(name), format!("there is no such parameter{hint}")));
         }
-        let selection = Arc::new(Selection::read(&pairs)?);
-        let Query(params) = Query::<T>::from_request_parts(parts, state).await?;
+        let filter = read_filter(&pairs)?;
+        let Query(SearchParams { search }) = Query::from_request_parts(parts, state).await?;
+        if search.as_ref().is_some_and(|search| search.len() > LONGEST_SEARCH) {
+            return Err(HttpError::parameter(SEARCH, format!("is longer than {LONGEST_SEARCH} bytes")));
+        }
+        let selection = Arc::new(Selection { filter, search: search.filter(|search| !search.is_empty()) });
+        let Query(params) = Query::from_request_parts(parts, state).await?;
         Ok(Self { selection, params })
     }
 }
 
-impl Selection {
-    fn read(pairs: &[(String, String)]) -> Result<Self> {
-        let pairs: Vec<(&str, String)> =
-            pairs.iter().map(|(name, value)| (name.as_str(), plain(name, value))).collect();
-        let (filter, unreadable) = Filter::from_query(pairs.iter().map(|(name, value)| (*name, value.as_str())));
-        let unreadable = unreadable.into_iter().map(|(parameter, wrong)| FieldError::parameter(parameter.name, wrong));
-        let out_of_range = filter.problems().into_iter().map(|(pointer, wrong)| {
-            FieldError::parameter(Parameter::at(&pointer).map_or("", |parameter| parameter.name), wrong)
-        });
-        let wrong: Vec<FieldError> = unreadable.chain(out_of_range).collect();
-        if !wrong.is_empty() {
-            return Err(HttpError::Parameters(wrong));
-        }
-        if filter.min_scores.len() + filter.max_scores.len() + filter.top.len() > MOST_CRITERIA {
-            return Err(HttpError::parameter("min_score", format!("more than {MOST_CRITERIA} criteria")));
-        }
-        let mut searches = pairs.into_iter().filter(|(name, _)| *name == SEARCH).map(|(_, search)| search);
-        let search = searches.next();
-        if searches.next().is_some() {
-            return Err(HttpError::parameter(SEARCH, "is given twice"));
-        }
-        if search.as_ref().is_some_and(|search| search.len() > LONGEST_SEARCH) {
-            return Err(HttpError::parameter(SEARCH, format!("is longer than {LONGEST_SEARCH} bytes")));
-        }
-        Ok(Self { filter, search: search.filter(|search| !search.is_empty()) })
+/// The filter that the parameters mean. Which of them may be given several times is in the table of parameters, which is
+/// also how addresses of the app are read.
+fn read_filter(pairs: &[(String, String)]) -> Result<Filter> {
+    let pairs: Vec<(&str, String)> = pairs.iter().map(|(name, value)| (name.as_str(), plain(name, value))).collect();
+    let (filter, unreadable) = Filter::from_query(pairs.iter().map(|(name, value)| (*name, value.as_str())));
+    let unreadable = unreadable.into_iter().map(|(parameter, wrong)| FieldError::parameter(parameter.name, wrong));
+    let out_of_range = filter.problems().into_iter().map(|(pointer, wrong)| {
+        FieldError::parameter(Parameter::at(&pointer).map_or("", |parameter| parameter.name), wrong)
+    });
+    let wrong: Vec<FieldError> = unreadable.chain(out_of_range).collect();
+    if !wrong.is_empty() {
+        return Err(HttpError::Parameters(wrong));
     }
+    if filter.min_scores.len() + filter.max_scores.len() + filter.top.len() > MOST_CRITERIA {
+        return Err(HttpError::parameter("min_score", format!("more than {MOST_CRITERIA} criteria")));
+    }
+    Ok(filter)
 }
 
-impl OrderParams {
-    /// # Errors
-    /// There is no such order.
-    pub fn sort(&self) -> Result<Sort> {
-        sort(self.sort.as_deref(), self.order.as_deref())
-    }
-}
-
-impl ListParams {
-    /// # Errors
-    /// There is no such order.
-    pub fn sort(&self) -> Result<Sort> {
-        sort(self.sort.as_deref(), self.order.as_deref())
-    }
-}
-
-fn sort(by: Option<&str>, order: Option<&str>) -> Result<Sort> {
+/// # Errors
+/// There is no such order.
+pub fn sort(by: Option<&str>, order: Option<&str>) -> Result<Sort> {
     let by = match by.unwrap_or("position") {
-        "position" => By::Position,
-        "overall" => By::Overall,
+        "position" => SortKey::Position,
+        "overall" => SortKey::Overall,
         other => match other.strip_prefix("score:") {
-            Some(criterion) => By::Criterion(criterion.to_owned()),
+            Some(criterion) => SortKey::Criterion(criterion.to_owned()),
             None => {
                 let wanted = format!("expected `position`, `overall` or `score:CRITERION`, found `{}`", short(other));
                 return Err(HttpError::parameter("sort", wanted));
@@ -150,7 +106,7 @@ fn sort(by: Option<&str>, order: Option<&str>) -> Result<Sort> {
         },
     };
     let descending = match order {
-        None => by != By::Position,
+        None => by != SortKey::Position,
         Some("asc") => false,
         Some("desc") => true,
         Some(other) => {

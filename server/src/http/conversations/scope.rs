@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use domain::filter::Whose;
+use domain::filter::JudgingChoice;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::params::Selection;
 use crate::http::access::Reader;
 use crate::http::app::App;
-use crate::http::blind::Hidden;
+use crate::http::blind::HiddenConversations;
 use crate::http::error::{HttpError, Result};
 use datasets::index::{Columns, Query, TooMany};
 use store::conversation_columns::{self, RunHead};
@@ -23,9 +23,9 @@ pub struct Scope {
 
 impl Scope {
     /// One run of a project.
-    pub async fn of_run(app: &App, reader: &Reader, run: Uuid, whose: &Whose) -> Result<Self> {
+    pub async fn of_run(app: &App, reader: &Reader, run: Uuid, whose: &JudgingChoice) -> Result<Self> {
         let mut db = app.pool().acquire().await?;
-        let hidden = Hidden::of(&mut db, reader).await?;
+        let hidden = HiddenConversations::of(&mut db, reader).await?;
         let head = conversation_columns::of_project(&mut db, reader.project, &[run]).await?.pop();
         let head = head.ok_or_else(|| HttpError::missing("run", &run.to_string()))?;
         let head = seen_by(&mut db, head, whose).await?;
@@ -37,9 +37,9 @@ impl Scope {
     /// The runs of a project that were asked for, or all of them, the newest first.
     pub async fn of_project(app: &App, reader: &Reader, selection: &Selection) -> Result<Self> {
         let mut db = app.pool().acquire().await?;
-        let hidden = Hidden::of(&mut db, reader).await?;
+        let hidden = HiddenConversations::of(&mut db, reader).await?;
         let mut only: Vec<Uuid> = selection.filter.runs.iter().filter_map(|id| id.parse().ok()).collect();
-        if let Whose::Judging(judging) = &selection.filter.judging {
+        if let JudgingChoice::Judging(judging) = &selection.filter.judging {
             let judging = judging.parse().unwrap_or_default();
             let run = conversation_columns::run_of(&mut db, judging)
                 .await?
@@ -48,12 +48,12 @@ impl Scope {
         }
         let mut heads = conversation_columns::of_project(&mut db, reader.project, &only).await?;
         let whose = &selection.filter.judging;
-        if *whose != Whose::Own {
+        if *whose != JudgingChoice::Own {
             let runs: Vec<Uuid> = heads.iter().map(|head| head.run).collect();
             let latest = judgings::latest_of(&mut db, &runs).await?;
             for head in &mut heads {
                 // Most runs of a project were never judged again, and are seen as they are.
-                if *whose == Whose::Latest && latest.get(&head.run) == Some(&head.judging) {
+                if *whose == JudgingChoice::Latest && latest.get(&head.run) == Some(&head.judging) {
                     continue;
                 }
                 *head = seen_by(&mut db, head.clone(), whose).await?;
@@ -78,16 +78,16 @@ impl Scope {
 }
 
 /// A run as the judging that counts sees it.
-async fn seen_by(db: &mut PgConnection, own: RunHead, whose: &Whose) -> Result<RunHead> {
+async fn seen_by(db: &mut PgConnection, own: RunHead, whose: &JudgingChoice) -> Result<RunHead> {
     let judging = match whose {
-        Whose::Own => return Ok(own),
-        Whose::Latest => judgings::latest(db, own.run).await?.unwrap_or(own.judging),
-        Whose::Judging(id) => id.parse().unwrap_or_default(),
+        JudgingChoice::Own => return Ok(own),
+        JudgingChoice::Latest => judgings::latest(db, own.run).await?.unwrap_or(own.judging),
+        JudgingChoice::Judging(id) => id.parse().unwrap_or_default(),
     };
     conversation_columns::of_judging(db, own.run, judging).await?.ok_or_else(|| no_judging(whose))
 }
 
-fn no_judging(whose: &Whose) -> HttpError {
+fn no_judging(whose: &JudgingChoice) -> HttpError {
     let judging = String::from(whose.clone());
     HttpError::parameter("judging", format!("none of the runs has the judging `{judging}`"))
 }

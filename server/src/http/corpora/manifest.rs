@@ -4,39 +4,20 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use domain::api::{CorpusState, ManifestRow};
+use domain::api::{BuildState, ManifestFormat, ManifestParams, ManifestRow};
 use futures::{Stream, stream};
-use serde::Deserialize;
 use sqlx::PgPool;
-use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use super::open;
 use crate::http::access::Reader;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::{Path, Query};
-use datasets::corpora::manifest::{Format, Text};
+use datasets::corpora::manifest::Text;
 use store::corpora;
 
 /// Rows that are read at once.
 const PAGE: i64 = 1000;
-
-#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ManifestFormat {
-    /// One JSON object a line; its SHA-256 is the corpus' `manifest_hash`.
-    #[default]
-    Jsonl,
-    Csv,
-}
-
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub struct ManifestParams {
-    /// Default: `jsonl`.
-    format: Option<ManifestFormat>,
-}
 
 /// Every conversation that the filter found, with its part or the reason why it was dropped
 #[utoipa::path(get, path = "/corpora/{corpus}/manifest", tag = "corpora",
@@ -53,12 +34,13 @@ pub async fn show(
     let corpus = open(&mut db, &reader, id).await?;
     drop(db);
     let state = corpus.summary.state;
-    if state != CorpusState::Ready {
+    if state != BuildState::Ready {
         return Err(HttpError::Conflict(format!("the corpus is {state} and has no manifest")));
     }
-    let (format, kind, ending) = match params.format.unwrap_or_default() {
-        ManifestFormat::Jsonl => (Format::Jsonl, "application/jsonl", "jsonl"),
-        ManifestFormat::Csv => (Format::Csv, "text/csv; charset=utf-8", "csv"),
+    let format = params.format.unwrap_or_default();
+    let (kind, ending) = match format {
+        ManifestFormat::Jsonl => ("application/jsonl", "jsonl"),
+        ManifestFormat::Csv => ("text/csv; charset=utf-8", "csv"),
     };
     // A corpus' name has no sign that would need quoting.
     let file = format!("attachment; filename=\"{}-manifest.{ending}\"", corpus.summary.name);

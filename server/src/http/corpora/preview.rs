@@ -13,7 +13,7 @@ use crate::http::access::Author;
 use crate::http::audit::Audit;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::Body;
-use crate::http::followed;
+use crate::http::job_events;
 use datasets::corpora::job;
 
 /// Preview a corpus: funnel, split and proof, without storing anything
@@ -42,8 +42,8 @@ pub async fn preview(
     }
     let (tell, told) = watch::channel(None);
     let work = async move { Ok(job::preview(&pool, author.project, &spec, tell).await?) };
-    if followed::wanted(&headers) {
-        return Ok(followed::answer("report", work, told));
+    if job_events::wanted(&headers) {
+        return Ok(job_events::answer("report", work, told));
     }
     Ok(Json(work.await?).into_response())
 }

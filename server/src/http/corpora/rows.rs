@@ -2,11 +2,10 @@
 
 use axum::Json;
 use axum::extract::State;
-use domain::api::{CorpusConversation, CorpusConversationParams, DroppedParams, ManifestRow, Neighbours, Page};
-use domain::corpus::{Side, Step};
-use serde::Deserialize;
+use domain::api::{
+    CorpusConversation, CorpusConversationParams, CorpusNeighbourParams, DroppedParams, ManifestRow, Neighbours, Page,
+};
 use sqlx::PgPool;
-use utoipa::IntoParams;
 use uuid::Uuid;
 
 use super::open;
@@ -59,29 +58,19 @@ fn part(params: &PageParams, skip: Option<u32>) -> Result<(u16, Part)> {
     Ok((limit, Part { after, skip: skip.unwrap_or_default().into(), limit: i64::from(limit) + 1 }))
 }
 
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub struct NeighbourParams {
-    /// Only among those of one side, if the corpus keeps the conversation.
-    split: Option<Side>,
-    /// Only among those that one step dropped, if the corpus does not keep it.
-    dropped_by: Option<Step>,
-}
-
 /// The previous and the next conversation in the manifest, among the kept ones if this one was kept, else among the
 /// dropped ones
 #[utoipa::path(get, path = "/corpora/{corpus}/conversations/{conversation}/neighbours", tag = "corpora",
-    params(("corpus" = Uuid, Path), ("conversation" = Uuid, Path), NeighbourParams),
+    params(("corpus" = Uuid, Path), ("conversation" = Uuid, Path), CorpusNeighbourParams),
     responses((status = 200, body = Neighbours), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn neighbours(
     State(pool): State<PgPool>,
     reader: Reader,
     Path((corpus, conversation)): Path<(Uuid, Uuid)>,
-    Query(among): Query<NeighbourParams>,
+    Query(params): Query<CorpusNeighbourParams>,
 ) -> Result<Json<Neighbours>> {
     let mut db = pool.acquire().await?;
     open(&mut db, &reader, corpus).await?;
-    let found = corpora::neighbours(&mut db, corpus, conversation, among.split, among.dropped_by).await?;
+    let found = corpora::neighbours(&mut db, corpus, conversation, params.split, params.dropped_by).await?;
     Ok(Json(found.ok_or_else(|| HttpError::missing("conversation", &conversation.to_string()))?))
 }

@@ -21,6 +21,7 @@ pub enum Collection {
     Scenarios,
     Personas,
     Judges,
+    Workflows,
 }
 
 impl From<Collection> for Kind {
@@ -30,6 +31,7 @@ impl From<Collection> for Kind {
             Collection::Scenarios => Self::Scenario,
             Collection::Personas => Self::Persona,
             Collection::Judges => Self::Judge,
+            Collection::Workflows => Self::Workflow,
         }
     }
 }

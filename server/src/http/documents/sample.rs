@@ -16,7 +16,7 @@ use projects::documents;
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub struct Sampled {
+pub struct SampleQuery {
     /// The same seed draws the same person.
     #[serde(default)]
     seed: i64,
@@ -27,13 +27,13 @@ pub struct Sampled {
 
 /// An example of a persona drawn from a profile
 #[utoipa::path(get, path = "/projects/{project}/personas/{name}/sample", tag = "documents",
-    params(("project" = String, Path), ("name" = String, Path), Sampled),
+    params(("project" = String, Path), ("name" = String, Path), SampleQuery),
     responses((status = 200, body = PersonaSample), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn sample(
     State(app): State<App>,
     reader: Reader,
     Path((_, name)): Path<(String, String)>,
-    Query(wanted): Query<Sampled>,
+    Query(wanted): Query<SampleQuery>,
 ) -> Result<Json<PersonaSample>> {
     let library = documents::library(app.pool(), app.libraries(), reader.project).await?;
     let profile = library.profiles.get(&name).ok_or_else(|| HttpError::missing("persona profile", &name))?;

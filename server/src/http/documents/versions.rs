@@ -18,7 +18,7 @@ use crate::http::audit::Audit;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::{Body, Path, Query};
 use crate::http::page::{PageParams, Paging, page};
-use projects::documents::{self as edit, CompareVersions, Edit, Order, Refused};
+use projects::documents::{self as edit, ChangeRefusal, CompareVersions, Edit, Order};
 use projects::library::project::Texts;
 use store::documents;
 
@@ -36,7 +36,7 @@ pub async fn versions(
     let mut db = pool.acquire().await?;
     let items = documents::history(&mut db, reader.project, &place.id, before, i64::from(limit) + 1).await?;
     if items.is_empty() && before.is_none() {
-        return Err(Refused::Missing(place.id).into());
+        return Err(ChangeRefusal::Missing(place.id).into());
     }
     Ok(Json(page(items, limit, |item: &DocumentVersion| item.version.to_string())))
 }
@@ -71,7 +71,7 @@ pub async fn diff(
         Some(version) => at(app.pool(), &reader, &place, version).await?,
         None => {
             let newest = documents::get(&mut *app.pool().acquire().await?, reader.project, &place.id, None).await?;
-            newest.ok_or(Refused::Missing(place.id.clone()))?
+            newest.ok_or(ChangeRefusal::Missing(place.id.clone()))?
         }
     };
     let (from, before) = match params.from.unwrap_or(to.saved.version - 1) {
@@ -88,7 +88,7 @@ pub async fn diff(
     responses((status = 200, body = UsedBy), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn used_by(State(pool): State<PgPool>, reader: Reader, place: Place) -> Result<Json<UsedBy>> {
     let mut db = pool.acquire().await?;
-    documents::get(&mut db, reader.project, &place.id, None).await?.ok_or(Refused::Missing(place.id.clone()))?;
+    documents::get(&mut db, reader.project, &place.id, None).await?.ok_or(ChangeRefusal::Missing(place.id.clone()))?;
     Ok(Json(edit::used_by(&mut db, reader.project, &place.id).await?))
 }
 
@@ -137,7 +137,7 @@ pub async fn promote(
     Body(wanted): Body<Promotion>,
 ) -> Result<Json<Changes>> {
     let newest = documents::get(&mut *app.pool().acquire().await?, author.project, &place.id, None).await?;
-    let newest = newest.filter(|document| !document.saved.deleted).ok_or(Refused::Missing(place.id.clone()))?;
+    let newest = newest.filter(|document| !document.saved.deleted).ok_or(ChangeRefusal::Missing(place.id.clone()))?;
     let base = Some(wanted.version.unwrap_or(newest.saved.version));
     let edits = vec![Edit { id: place.id, files: Some(newest.files), base }];
     changed(&app, &author, &audit, "", true, edits).await

@@ -11,7 +11,7 @@ use crate::http::access::Reader;
 use crate::http::audit::Audit;
 use crate::http::error::{Problems, Result};
 use crate::http::extract::Body;
-use datasets::export::build::{self, Order};
+use datasets::export::contents::{self, Order};
 use datasets::export::preview::{self as first, Preview};
 
 /// The first record of an export and the card of a bundle, without building it
@@ -29,6 +29,6 @@ pub async fn preview(
     check_blind(&mut *pool.acquire().await?, &reader, &spec).await?;
     let order = Order::of(&pool, &spec, &checked).await?;
     let Preview { record, card, looked_at } = first::preview(&pool, &order).await?;
-    let file_name = build::file_name(&order.title, &order.shape);
+    let file_name = contents::file_name(&order.title, &order.shape);
     Ok(Json(ExportPreview { file_name, total: order.size(&pool).await?, record, card, looked_at }))
 }

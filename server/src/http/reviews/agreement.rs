@@ -20,7 +20,7 @@ use crate::http::page::{PageParams, Paging, page};
 use generation::calibrate::ratings_of;
 use store::ratings;
 
-type Rated = Vec<(Uuid, HumanRating)>;
+type StoredRatings = Vec<(Uuid, HumanRating)>;
 
 /// How far the raters of a queue agree with each other
 ///
@@ -77,10 +77,10 @@ async fn disagreements_page(
     params: DisagreementParams,
     db: &mut PgConnection,
     reader: &Reader,
-    mut rated: Rated,
+    mut rated: StoredRatings,
 ) -> Result<Page<Disagreement>> {
     let paging = PageParams { limit: params.limit, after: params.after };
-    let (limit, after) = (paging.limit()?, paging.cursor::<After>()?);
+    let (limit, after) = (paging.limit()?, paging.cursor::<SortPosition>()?);
     let conversations: Vec<Uuid> = rated.iter().map(|(id, _)| *id).collect();
     let hidden = blind::among(db, &conversations, &reader.caller, reader.project).await?;
     rated.retain(|(id, _)| !hidden.contains(id));
@@ -88,35 +88,35 @@ async fn disagreements_page(
     found.retain(|one| {
         params.criterion.as_ref().is_none_or(|only| *only == one.criterion)
             && one.spread >= params.spread.unwrap_or(1)
-            && after.as_ref().is_none_or(|after| after < &After::of(one))
+            && after.as_ref().is_none_or(|after| after < &SortPosition::of(one))
     });
     found.truncate(usize::from(limit) + 1);
-    Ok(page(found, limit, |one| After::of(one).to_string()))
+    Ok(page(found, limit, |one| SortPosition::of(one).to_string()))
 }
 
 /// Where a disagreement stands among others, as [`disagreements`] sorts them: whatever is rated meanwhile, the page after it
 /// begins with what stands behind it.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct After {
+struct SortPosition {
     spread: Reverse<u8>,
     conversation: String,
     criterion: String,
 }
 
-impl After {
+impl SortPosition {
     fn of(one: &Disagreement) -> Self {
         let Disagreement { conversation, criterion, spread, .. } = one;
         Self { spread: Reverse(*spread), conversation: conversation.clone(), criterion: criterion.clone() }
     }
 }
 
-impl Display for After {
+impl Display for SortPosition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}.{}", self.spread.0, self.conversation, self.criterion)
     }
 }
 
-impl FromStr for After {
+impl FromStr for SortPosition {
     type Err = ();
 
     fn from_str(text: &str) -> std::result::Result<Self, ()> {
@@ -127,7 +127,7 @@ impl FromStr for After {
     }
 }
 
-fn agreed(rated: Rated) -> ReviewAgreement {
+fn agreed(rated: StoredRatings) -> ReviewAgreement {
     let conversations: HashSet<Uuid> = rated.iter().map(|(id, _)| *id).collect();
     let raters: HashSet<&String> = rated.iter().map(|(_, rating)| &rating.rater).collect();
     let (conversations, raters) = (count(conversations.len()), count(raters.len()));
@@ -135,7 +135,7 @@ fn agreed(rated: Rated) -> ReviewAgreement {
 }
 
 /// Whatever was rated, by name, and the whole last.
-fn compared(rated: Rated) -> Ratings {
+fn compared(rated: StoredRatings) -> Ratings {
     let mut criteria: Vec<String> = rated.iter().flat_map(|(_, rating)| rating.scores.keys().cloned()).collect();
     criteria.sort();
     criteria.dedup();

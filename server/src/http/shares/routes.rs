@@ -1,11 +1,11 @@
-//! Which operations take a share of what. What checks or plays documents has its own shares, where it is computed.
+//! Which operations take a share of what.
 
 use axum::http::Method;
 
-use super::Kind::{self, Download, Stream, Work};
+use super::Kind::{self, Download, Stream, Trial, Work};
 
 /// Method, path and what it takes. A document takes its work until it is read from the database, and is a download from then on.
-static ROUTES: [(Method, &str, &[Kind]); 42] = [
+static ROUTES: [(Method, &str, &[Kind]); 57] = [
     // Previews, and orders that are checked like one.
     (Method::POST, "/projects/{project}/runs/preview", &[Work]),
     (Method::POST, "/projects/{project}/runs", &[Work]),
@@ -16,6 +16,10 @@ static ROUTES: [(Method, &str, &[Kind]); 42] = [
     // Lists that are searched, and statistics.
     (Method::GET, "/projects/{project}/conversations", &[Work]),
     (Method::GET, "/projects/{project}/conversations/facets", &[Work]),
+    (Method::POST, "/projects/{project}/workflows/{name}/runs", &[Work]),
+    (Method::GET, "/runs/{run}/rows", &[Work]),
+    (Method::GET, "/runs/{run}/rows/summary", &[Work]),
+    (Method::GET, "/runs/{run}/rows/{position}", &[Work]),
     (Method::GET, "/runs/{run}/conversations", &[Work]),
     (Method::GET, "/runs/{run}/conversations/facets", &[Work]),
     (Method::GET, "/conversations/{conversation}/neighbours", &[Work]),
@@ -38,9 +42,20 @@ static ROUTES: [(Method, &str, &[Kind]); 42] = [
     (Method::GET, "/projects/{project}/personas/{name}/sample", &[Work]),
     (Method::GET, "/projects/{project}/{kind}/{name}/diff", &[Work]),
     (Method::GET, "/projects/{project}/{kind}/{name}/used-by", &[Work]),
+    (Method::GET, "/datasets/{dataset}/rows", &[Work]),
+    (Method::PATCH, "/projects/{project}/datasets/uploads/{upload}", &[Work]),
+    (Method::POST, "/projects/{project}/datasets", &[Work]),
+    (Method::GET, "/indexes/{index}/search", &[Work]),
     (Method::GET, "/conversations/{conversation}/world", &[Work]),
     (Method::GET, "/conversations/{conversation}/provenance", &[Work]),
     (Method::GET, "/conversations/{conversation}/corrections", &[Work]),
+    // What the sandbox computes.
+    (Method::POST, "/projects/{project}/scenarios/{name}/play", &[Trial]),
+    (Method::POST, "/projects/{project}/playbooks/{name}/try", &[Trial]),
+    (Method::POST, "/projects/{project}/playbooks/{name}/prompts", &[Trial]),
+    (Method::POST, "/projects/{project}/playbooks/{name}/import", &[Trial]),
+    (Method::POST, "/projects/{project}/workflows/{name}/graph", &[Trial]),
+    (Method::POST, "/projects/{project}/{kind}/{name}/check", &[Trial]),
     // What is large.
     (Method::GET, "/projects/{project}/archive", &[Download, Work]),
     (Method::GET, "/projects/{project}/{kind}/{name}", &[Download, Work]),
@@ -53,6 +68,7 @@ static ROUTES: [(Method, &str, &[Kind]); 42] = [
     // What lasts.
     (Method::GET, "/runs/{run}/progress", &[Stream]),
     (Method::POST, "/projects/{project}/validations", &[Stream]),
+    (Method::POST, "/projects/{project}/workflows/{name}/answers", &[Stream]),
 ];
 
 const API: &str = "/api/v1";

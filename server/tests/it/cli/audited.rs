@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::{Project, Said, database_url, said};
+use super::{CommandOutput, Project, database_url, said};
 use crate::support::agent::verdict;
 use crate::support::endpoint::{Endpoint, says};
 
@@ -25,7 +25,7 @@ async fn new(pool: &PgPool, seen: &mut usize) -> Vec<(String, String, String, Va
 #[sqlx::test(migrations = "../migrations")]
 async fn every_command_that_changes_something(pool: PgPool) {
     let (project, mut seen) = (Project::new(), 0);
-    let run = async |arguments: &str| -> Said {
+    let run = async |arguments: &str| -> CommandOutput {
         said(project.groundstate(arguments).env("DATABASE_URL", database_url(&pool))).await
     };
     let endpoint = Endpoint::start(|_| says(&verdict().to_string())).await;
@@ -106,7 +106,7 @@ async fn every_command_that_changes_something(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn a_run_at_its_cap_is_not_taken_up_to_play_nothing(pool: PgPool) {
     let project = Project::new();
-    let run = async |arguments: &str| -> Said {
+    let run = async |arguments: &str| -> CommandOutput {
         said(project.groundstate(arguments).env("DATABASE_URL", database_url(&pool))).await
     };
     let order = "generate --playbook retail_bank --scenario help_card_abroad --n 6 --concurrency 1 --detach";

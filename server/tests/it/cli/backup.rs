@@ -1,5 +1,7 @@
 //! `backup` and `restore`: the database and its files as they were at one moment.
 
+mod objects;
+
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -17,19 +19,19 @@ use store::{control, runs};
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use super::{Said, database_url, groundstate, said};
+use super::{CommandOutput, database_url, groundstate, said};
 use crate::http::TestApp;
 use crate::support::play::{HELP, hasty, planned, play_all, played};
 use crate::support::{jobs, ledger};
 
-async fn back_up(pool: &PgPool, to: &Path, files: &Path) -> Said {
+async fn back_up(pool: &PgPool, to: &Path, files: &Path) -> CommandOutput {
     let mut command = groundstate(["backup"]);
     command.arg("--to").arg(to).arg("--files").arg(files).arg("--database-url").arg(database_url(pool));
     said(&mut command).await
 }
 
 /// Into a private PostgreSQL of its own.
-async fn restore(from: &Path, data_dir: &Path) -> Said {
+async fn restore(from: &Path, data_dir: &Path) -> CommandOutput {
     said(groundstate(["restore"]).arg("--from").arg(from).arg("--data-dir").arg(data_dir)).await
 }
 

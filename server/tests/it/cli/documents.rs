@@ -84,7 +84,7 @@ async fn a_folder_that_is_no_project() {
     let said = said(super::groundstate(["validate"]).current_dir(dir.path())).await;
     assert_eq!(said.code, Some(2));
     insta::assert_snapshot!(said.stderr, @"
-    .: is not a project: it has no folder `playbooks`; run from a project or name one with --project
+    .: is not a project: it has no folder `playbooks` and no folder `workflows`; run from a project or name one with --project
     1 problem found; nothing was done
     ");
 }

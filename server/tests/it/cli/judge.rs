@@ -1,16 +1,21 @@
 //! `groundstate judge` and `groundstate calibrate`, over a run that was played.
 
 use std::fmt::Write as _;
+use std::process::Stdio;
+use std::time::Duration;
 
+use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 use sqlx::PgPool;
 
-use super::{Project, Said, database_url, said};
+use super::{CommandOutput, Project, database_url, said};
 use crate::support::agent::verdict;
 use crate::support::endpoint::{Endpoint, says};
 use crate::support::play::{HELP, played};
+use crate::support::process::{groundstate, pid};
+use crate::support::until;
 
-async fn run(pool: &PgPool, project: &Project, arguments: &str) -> Said {
+async fn run(pool: &PgPool, project: &Project, arguments: &str) -> CommandOutput {
     said(project.groundstate(arguments).env("DATABASE_URL", database_url(pool))).await
 }
 
@@ -204,4 +209,44 @@ async fn judging_again_stops_at_the_budget_of_the_run(pool: PgPool) {
     assert_eq!(whole.code, Some(0), "{}", whole.stderr);
     assert!(whole.stdout.contains("judged       4\n"), "{}", whole.stdout);
     assert_eq!(endpoint.requests().len(), 4, "no conversation was judged twice");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_run_without_an_end_has_nothing_to_judge(pool: PgPool) {
+    let project = Project::new();
+    let detached = run(&pool, &project, &format!("generate --scenario {HELP} --n 2 --detach")).await;
+    assert_eq!(detached.code, Some(0), "{}", detached.stderr);
+    for arguments in ["judge --judge scripted", "judge --judge scripted --dry-run"] {
+        let said = run(&pool, &project, arguments).await;
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let nothing = "There is nothing to judge: no conversation of run [id] has come to its end.";
+        assert_eq!(redacted(&said.stdout), nothing);
+    }
+    let judgings: i64 = sqlx::query_scalar("SELECT count(*) FROM judgings").fetch_one(&pool).await.unwrap();
+    assert_eq!(judgings, 1, "the run's own");
+}
+
+/// The job is cancelled then, so that nobody continues what somebody has just stopped.
+#[sqlx::test(migrations = "../migrations")]
+async fn ctrl_c_keeps_the_verdicts_so_far(pool: PgPool) {
+    played(&pool, &[HELP], 4, 1, &[]).await;
+    let endpoint = Endpoint::start_held(Duration::ZERO, |_| says(&verdict().to_string())).await;
+    let arguments = ["judge", "--judge", &endpoint.model(), "--concurrency", "2"];
+    let mut command = groundstate(&pool, &arguments);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    until("two are asked at once", async || endpoint.requests().len() == 2).await;
+    endpoint.answer_only(0..1);
+    until("another one is asked", async || endpoint.requests().len() == 3).await;
+    kill_process(pid(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().await.unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(130), &[][..]), "{stderr}");
+    let (_, hint) = stderr.split_once("the verdicts so far are kept. Continue with: groundstate ").unwrap();
+    let state: String = sqlx::query_scalar("SELECT state FROM jobs").fetch_one(&pool).await.unwrap();
+    assert_eq!(state, "cancelled");
+    endpoint.release();
+    let resumed = run(&pool, &Project::new(), hint.trim()).await;
+    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+    assert!(resumed.stdout.contains("judged       4\n"), "{}", resumed.stdout);
+    assert_eq!(endpoint.requests().len(), 3 + 3, "of four, one had its verdict");
 }

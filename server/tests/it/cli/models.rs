@@ -7,7 +7,7 @@ use super::{Project, groundstate, said};
 use crate::support::database_url;
 use crate::support::endpoint::{Endpoint, nobody, says};
 
-async fn models(pool: &PgPool, project: &Project, arguments: &[&str]) -> super::Said {
+async fn models(pool: &PgPool, project: &Project, arguments: &[&str]) -> super::CommandOutput {
     let mut command = groundstate(["models"]);
     said(command.args(arguments).current_dir(project.path()).env("DATABASE_URL", database_url(pool))).await
 }
@@ -25,7 +25,11 @@ async fn a_check_says_what_a_model_can_and_runs_warn_by_it(pool: PgPool) {
     ] {
         assert!(found.stdout.contains(line), "{line}: {}", found.stdout);
     }
-    assert!(found.stdout.ends_with("It can be used.\n"), "{}", found.stdout);
+    // Each reply says that it took 11 tokens and wrote 7; without a context length, one question is not asked.
+    let calls = endpoint.requests().len();
+    assert_eq!(calls, 11);
+    let took = format!("{calls} calls: {} tokens read, {} written\nIt can be used.\n", 11 * calls, 7 * calls);
+    assert!(found.stdout.ends_with(&took), "{}", found.stdout);
 }
 
 #[sqlx::test(migrations = "../migrations")]

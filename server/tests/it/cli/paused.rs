@@ -6,14 +6,14 @@ use std::time::Duration;
 use sqlx::PgPool;
 use tokio::process::Child;
 
-use super::{Project, Said, database_url, said};
+use super::{CommandOutput, Project, database_url, said};
 use crate::support::endpoint::Endpoint;
 use crate::support::{agent, ledger, until};
 
 const ORDER: &str = "generate --playbook retail_bank --scenario help_card_abroad --n 12 --concurrency 2 --agent";
 
 /// What a command says over this database.
-async fn run(pool: &PgPool, project: &Project, arguments: &str) -> Said {
+async fn run(pool: &PgPool, project: &Project, arguments: &str) -> CommandOutput {
     said(project.groundstate(arguments).env("DATABASE_URL", database_url(pool))).await
 }
 

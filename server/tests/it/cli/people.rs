@@ -5,11 +5,11 @@ use serde_json::json;
 use server::http::access::SESSION_COOKIE;
 use sqlx::PgPool;
 
-use super::{Said, groundstate, said};
+use super::{CommandOutput, groundstate, said};
 use crate::http::{TestApp, somebody};
 use crate::support::database_url;
 
-async fn run(pool: &PgPool, arguments: &[&str]) -> Said {
+async fn run(pool: &PgPool, arguments: &[&str]) -> CommandOutput {
     said(groundstate(arguments).env("DATABASE_URL", database_url(pool))).await
 }
 
@@ -174,4 +174,35 @@ async fn what_cannot_be_done_is_said_and_nothing_is_kept(pool: PgPool) {
         assert!(stderr.contains(said), "{arguments:?}: {stderr}");
     }
     assert_eq!(log(&app).await, []);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_a_project_may_store_is_shown_and_changed(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    fine(&pool, &["projects", "create", "bank", "--title", "Retail bank"]).await;
+    let shown = fine(&pool, &["projects", "show", "bank"]).await;
+    assert!(shown.contains("stored                    0 B, at most 200.0 GiB"), "{shown}");
+    let limit = ["projects", "limit", "bank", "--bytes", "1.5GiB", "--conversations", "none"];
+    let changed = fine(&pool, &limit).await;
+    for line in [
+        "stored                    0 B, at most 1.5 GiB",
+        "conversations of one run  no limit",
+        "size of one export        at most 100.0 GiB",
+    ] {
+        assert!(changed.contains(line), "{changed}");
+    }
+    assert_eq!(fine(&pool, &["projects", "show", "bank"]).await, changed);
+    for (flag, value, told) in [
+        ("--bytes", "much", "expected a size like 500 MiB or 1.5 GiB, not `much`"),
+        ("--bytes", "0", "must be more than 0; `none` means no limit"),
+        ("--conversations", "5.5", "expected a whole number, or `none`"),
+    ] {
+        let said = refused(&pool, &["projects", "limit", "bank", flag, value]).await;
+        assert!(said.contains(told), "{said}");
+    }
+    let said = refused(&pool, &["projects", "limit", "bank"]).await;
+    assert!(said.contains("--bytes <SIZE>"), "one of them is needed: {said}");
+    refused(&pool, &["projects", "show", "none"]).await;
+    let log = log(&app).await;
+    assert_eq!(log, [by_command("projects create", "bank"), by_command("projects limit", "bank")]);
 }

@@ -139,7 +139,7 @@ async fn a_player_tells_prometheus_how_it_does(pool: PgPool) {
     for line in [
         format!("groundstate_model_waiting{{{labels}}} 4"),
         format!("groundstate_model_in_flight{{{labels},replica=\"{url}\"}} 16"),
-        "groundstate_conversations_in_flight 20".to_owned(),
+        "groundstate_tasks_in_flight 20".to_owned(),
     ] {
         until(&line, async || has(&line).await).await;
     }
@@ -149,7 +149,7 @@ async fn a_player_tells_prometheus_how_it_does(pool: PgPool) {
         format!("groundstate_model_waiting{{{labels}}} 0"),
         format!("groundstate_model_in_flight{{{labels},replica=\"{url}\"}} 0"),
         format!("groundstate_model_retries_total{{{labels}}} 1"),
-        "groundstate_conversations_ended_total{outcome=\"accepted\"} 20".to_owned(),
+        "groundstate_tasks_ended_total{kind=\"conversation\",outcome=\"accepted\"} 20".to_owned(),
         "groundstate_runs{state=\"finished\"} 1".to_owned(),
     ] {
         until(&line, async || has(&line).await).await;

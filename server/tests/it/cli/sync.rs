@@ -9,7 +9,7 @@ use sqlx::PgPool;
 use store::projects;
 use tempfile::TempDir;
 
-use super::{Said, database_url, groundstate, said};
+use super::{CommandOutput, database_url, groundstate, said};
 use crate::http::TestApp;
 use crate::support::documents::{few, scenario};
 
@@ -35,7 +35,7 @@ fn read(dir: &Path) -> Files {
 }
 
 /// What `sync` says in a folder, with the test's database.
-async fn sync(dir: &Path, pool: &PgPool, arguments: &str) -> Said {
+async fn sync(dir: &Path, pool: &PgPool, arguments: &str) -> CommandOutput {
     let mut command = groundstate(["sync"]);
     command.args(arguments.split_whitespace()).arg("--database-url").arg(database_url(pool)).current_dir(dir);
     said(&mut command).await
@@ -158,7 +158,7 @@ async fn what_cannot_be_done(pool: PgPool) {
     insta::assert_snapshot!(all, @"
     --to: there is no project `nowhere`; known: default
     1 problem found; nothing was done
-    .: is not a project: it has no folder `playbooks`; run from a project or name one with --project
+    .: is not a project: it has no folder `playbooks` and no folder `workflows`; run from a project or name one with --project
     1 problem found; nothing was done
     --server: would send the token unencrypted; use https
     1 problem found; nothing was done

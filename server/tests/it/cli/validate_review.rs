@@ -7,7 +7,7 @@ use sqlx::PgPool;
 use store::validations::{self, Validation};
 use strum::VariantArray;
 
-use super::{Project, Said, database_url, said};
+use super::{CommandOutput, Project, database_url, said};
 use crate::support::endpoint::{Endpoint, nobody, says, status};
 
 const RENT: &str = "scenarios/retail_bank/transfer_rent_to_payee.yaml";
@@ -50,7 +50,7 @@ async fn content(name: &str) -> Reviewer {
     reviewer(name, |_| says(&answers(&[]))).await
 }
 
-async fn validated(project: &Project, models: &[&Reviewer], flags: &str) -> Said {
+async fn validated(project: &Project, models: &[&Reviewer], flags: &str) -> CommandOutput {
     let models: Vec<String> = models.iter().map(|reviewer| format!("--model {}", reviewer.spec)).collect();
     said(&mut project.groundstate(&format!("validate {} {flags}", models.join(" ")))).await
 }

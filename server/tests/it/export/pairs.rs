@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use datasets::export::build::{Built, Order, build};
+use datasets::export::Room;
+use datasets::export::build::build;
+use datasets::export::contents::{ExportFiles, Order};
 use datasets::export::order;
 use domain::api::{BranchSummary, CorpusDetail, CorpusSummary};
 use domain::event::EventKind;
@@ -21,7 +23,7 @@ use crate::support::endpoint::{Endpoint, says};
 use crate::support::jobs;
 use crate::support::play::{HANDOVER, HELP, exported, hasty, play_all, played, rows, stories};
 
-async fn pairs(pool: &PgPool, profile: Profile, rule: PairRule) -> (Built, Vec<Value>) {
+async fn pairs(pool: &PgPool, profile: Profile, rule: PairRule) -> (ExportFiles, Vec<Value>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let endpoint = Endpoint::start(move |request| {
         let answers = request["messages"].as_array().unwrap().last().unwrap()["role"] == "tool";
@@ -40,20 +42,20 @@ async fn pairs(pool: &PgPool, profile: Profile, rule: PairRule) -> (Built, Vec<V
 }
 
 /// The pairs of a source.
-async fn written(pool: &PgPool, source: SourceSpec, profile: Profile, pairs: PairRule) -> (Built, Vec<Value>) {
+async fn written(pool: &PgPool, source: SourceSpec, profile: Profile, pairs: PairRule) -> (ExportFiles, Vec<Value>) {
     let spec = ExportSpec { source, profile, toggles: Toggles::default(), pairs };
     let checked = order::check(pool, &spec, None).await.unwrap().ok().unwrap();
     let order = Order::of(pool, &spec, &checked).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let built = build(pool, &order, folder.path(), &mut |_| {}).await.unwrap();
-    let text = std::fs::read_to_string(folder.path().join(&built.parts[0].path)).unwrap();
+    let built = build(pool, &order, folder.path(), &Room::default(), &mut |_| {}).await.unwrap();
+    let text = std::fs::read_to_string(folder.path().join(&built.report.parts[0].path)).unwrap();
     (built, text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
 #[sqlx::test(migrations = "../migrations")]
 async fn what_was_accepted_is_preferred_to_what_was_not(pool: PgPool) {
     let (built, pairs) = pairs(&pool, Profile::TrlDpo, PairRule::default()).await;
-    let report = built.parts[0].pairs.as_ref().unwrap();
+    let report = built.report.parts[0].pairs.as_ref().unwrap();
     assert!(!pairs.is_empty());
     assert_eq!(report.used, i64::try_from(pairs.len()).unwrap());
     assert_eq!(report.candidates, report.alone + report.too_close + report.left_over + 2 * report.used);
@@ -82,7 +84,7 @@ async fn openai_takes_one_message_a_side(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn what_is_closer_than_the_margin_is_no_pair(pool: PgPool) {
     let (built, pairs) = pairs(&pool, Profile::TrlDpo, PairRule { margin: 10.0, ..PairRule::default() }).await;
-    let report = built.parts[0].pairs.as_ref().unwrap();
+    let report = built.report.parts[0].pairs.as_ref().unwrap();
     assert!(report.too_close > 0, "{report:?}");
     assert_eq!((pairs.len(), report.used, report.candidates), (0, 0, report.alone + report.too_close));
 }
@@ -116,7 +118,7 @@ async fn conversations_of_two_scenarios_are_no_pair(pool: PgPool) {
     let source =
         RunRows { id: run.control.run.id.to_string(), judging: None, corrected: false, all: true, branches: false };
     let (built, pairs) = written(&pool, SourceSpec::Run(source), Profile::TrlDpo, PairRule::default()).await;
-    let report = built.parts[0].pairs.as_ref().unwrap();
+    let report = built.report.parts[0].pairs.as_ref().unwrap();
     assert_eq!((report.candidates, report.possible, pairs.len()), (2, 0, 0), "{report:?}");
 }
 
@@ -147,12 +149,12 @@ async fn a_branch_and_its_origin_part_where_it_branches(pool: PgPool) {
     let source = |all| SourceSpec::Corpus(CorpusRows { id: asked.id.clone(), split: None, all, branches: false });
     // What is imitated must not hold a failure unless somebody asks for it.
     let (built, imitated) = written(&pool, source(false), Profile::Trl, PairRule::default()).await;
-    assert_eq!((imitated.len(), built.parts[0].written.not_accepted), (1, 1));
+    assert_eq!((imitated.len(), built.report.parts[0].written.not_accepted), (1, 1));
     let (_, everything) = written(&pool, source(true), Profile::Trl, PairRule::default()).await;
     assert_eq!(everything.len(), 2);
 
     let (built, pairs) = written(&pool, source(false), Profile::TrlDpo, PairRule::default()).await;
-    let report = built.parts[0].pairs.as_ref().unwrap();
+    let report = built.report.parts[0].pairs.as_ref().unwrap();
     assert_eq!((report.candidates, report.possible, report.used), (2, 2, 1));
     let [pair] = &pairs[..] else { panic!("one pair: {pairs:?}") };
     assert_eq!((&pair["chosen"][0]["content"], &pair["rejected"][0]["content"]), (&json!(said), &json!(worse)));

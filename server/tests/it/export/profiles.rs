@@ -1,7 +1,7 @@
 //! The shapes of trainers, on rows with parallel calls and reasoning.
 
 use datasets::export::profile::{Place, record};
-use datasets::export::{Choice, Made, Source, rows};
+use datasets::export::{Choice, RowOutcome, Source, rows};
 use domain::export::{Arguments, Profile, Reasoning, Toggles, ToolsAs};
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -17,7 +17,8 @@ async fn first(pool: &PgPool, profile: Profile, toggles: Toggles) -> Value {
         Source::of_run(pool, &run.control.run, &run.kind.config, &run.kind.library, Choice::default()).await.unwrap();
     let wanted = source.after(&mut db, -1, 1).await.unwrap();
     let material = material::of(&mut db, &wanted, false).await.unwrap();
-    let Made::Rows(made) = rows(&source.contexts[&run.control.run.id], &material[0], false, false).unwrap() else {
+    let RowOutcome::Rows(made) = rows(&source.contexts[&run.control.run.id], &material[0], false, false).unwrap()
+    else {
         panic!()
     };
     let row = made.into_iter().next().unwrap().unwrap();

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use datasets::export::{Choice, Made, Source, rows};
+use datasets::export::{Choice, RowOutcome, Source, rows};
 use domain::fault::{FaultKind, FaultRule};
 use domain::playbook::AgentStyle;
 use domain::role::Role;
@@ -483,10 +483,10 @@ async fn every_row_is_what_trainers_rely_on(pool: PgPool) {
         rows.iter().for_each(assert_well_formed);
         found.push(format!(
             "{} conversations, {} rows, {} of sub-agents; left out: {:?}",
-            written.conversations,
+            written.report.conversations,
             rows.len(),
-            written.about.of_sub_agents,
-            written.left_out
+            written.report.about.of_sub_agents,
+            written.report.left_out
         ));
     }
     insta::assert_snapshot!(found.join("\n"), @r#"
@@ -504,7 +504,8 @@ async fn a_row_is_written_as_it_would_be_serialised(pool: PgPool) {
         Source::of_run(&pool, &run.control.run, &run.kind.config, &run.kind.library, Choice::default()).await.unwrap();
     let wanted = source.after(&mut db, -1, 100).await.unwrap();
     for material in material::of(&mut db, &wanted, false).await.unwrap() {
-        let Made::Rows(made) = rows(&source.contexts[&run.control.run.id], &material, false, true).unwrap() else {
+        let RowOutcome::Rows(made) = rows(&source.contexts[&run.control.run.id], &material, false, true).unwrap()
+        else {
             continue;
         };
         for row in made.into_iter().flatten() {

@@ -26,10 +26,15 @@ pub async fn put<T: DeserializeOwned>(app: &TestApp, query: &str, bytes: Vec<u8>
 
 /// The app with the documents of a small project.
 pub async fn filled(pool: &PgPool) -> TestApp {
-    let app = TestApp::start(pool).await;
-    let changes: Changes = put(&app, "", pack(&few()).unwrap(), StatusCode::OK).await;
+    let (app, changes) = filled_with(pool, &few()).await;
     assert_eq!(changes.documents.len(), 13, "a playbook, two scenarios, nine personas, a judge");
     app
+}
+
+pub async fn filled_with(pool: &PgPool, files: &Files) -> (TestApp, Changes) {
+    let app = TestApp::start(pool).await;
+    let changes = put(&app, "", pack(files).unwrap(), StatusCode::OK).await;
+    (app, changes)
 }
 
 async fn download(app: &TestApp) -> Files {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use ::projects::archive::pack;
 use domain::access::Scope;
 use domain::api::{
-    AuditEntry, ConversationDetail, ConversationSummary, CorpusSummary, ExportSummary, Invitation, Page,
-    ProjectSummary, ReviewQueue, RunSummary, SessionDetail, TokenSummary,
+    AuditEntry, ConversationDetail, ConversationSummary, CorpusSummary, DatasetSummary, ExportSummary, Invitation,
+    Page, ProjectSummary, ReviewQueue, RunSummary, SessionDetail, TokenSummary,
 };
 use domain::event::{Event, EventKind};
 use llm::http_client;
@@ -87,6 +87,9 @@ impl<'a> Askers<'a> {
                 files.insert(&scenario(TRANSFER), body.as_str().unwrap().to_owned());
                 own().header("content-type", "application/zip").body(pack(&files).unwrap())
             }
+            _ if path.contains("?offset=") => {
+                own().header("content-type", "application/octet-stream").body(body.as_str().unwrap().to_owned())
+            }
             _ => own().json(body),
         };
         let answer = request.send().await.unwrap();
@@ -108,6 +111,8 @@ async fn changes(askers: &Askers<'_>) -> Vec<(Method, String, Value)> {
     let _: Value = app.post(&format!("/api/v1/corpora/{}/cancel", cancelled.id), &json!({})).await;
     let spec = json!({"source": {"run": {"id": made("{run}")}}, "profile": "canonical"});
     let export: ExportSummary = app.post(&format!("{DEFAULT}/exports"), &spec).await;
+    let rows = json!({"run": {"id": made("{run}")}});
+    let making: DatasetSummary = app.post(&format!("{DEFAULT}/datasets"), &json!({"name": "d", "source": rows})).await;
     let guest: Invitation = app.post("/api/v1/users", &json!({"name": "guest"})).await;
     let signer = users::named(&mut app.pool.acquire().await.unwrap(), "signer").await.unwrap().unwrap().id;
     let mut db = app.pool.acquire().await.unwrap();
@@ -147,8 +152,10 @@ async fn changes(askers: &Askers<'_>) -> Vec<(Method, String, Value)> {
         (Method::POST, "/join-tokens".into(), json!({"name": "rack 9"})),
         (Method::POST, "/projects".into(), json!({"name": "other"})),
         (Method::PATCH, "/projects/default".into(), json!({"title": "Other"})),
+        (Method::PUT, "/projects/default/storage".into(), json!({"bytes": 1_000_000_000})),
         (Method::PUT, "/projects/default/members/spare".into(), json!({"role": "viewer"})),
         (Method::DELETE, "/projects/default/members/spare".into(), none.clone()),
+        (Method::POST, "/projects/default/workflows/echo/runs".into(), json!({"paused": true})),
         (Method::PUT, "/models/new".into(), json!({"replicas": ["http://127.0.0.1:9/v1"]})),
         (Method::POST, "/models/spare/probe".into(), none.clone()),
         (Method::DELETE, "/models/spare".into(), none.clone()),
@@ -176,6 +183,23 @@ async fn changes(askers: &Askers<'_>) -> Vec<(Method, String, Value)> {
         (Method::POST, "/projects/default/exports".into(), spec),
         (Method::POST, format!("/exports/{}/cancel", export.id), none.clone()),
         (Method::DELETE, format!("/exports/{}", made("{export}")), none.clone()),
+        (Method::POST, "/projects/default/datasets/uploads".into(), json!({"file_name": "b.jsonl", "bytes": 9})),
+        (
+            Method::PATCH,
+            format!("/projects/default/datasets/uploads/{}?offset=0", made("{upload}")),
+            "{\"a\": 1}\n".into(),
+        ),
+        (Method::DELETE, format!("/projects/default/datasets/uploads/{}", made("{upload}")), none.clone()),
+        (Method::POST, "/projects/default/datasets".into(), json!({"name": "d", "source": rows})),
+        (Method::POST, format!("/datasets/{}/cancel", making.id), none.clone()),
+        (
+            Method::POST,
+            "/projects/default/indexes".into(),
+            json!({"name": "new", "dataset": made("{dataset}"), "columns": {"text": "id"}}),
+        ),
+        (Method::POST, format!("/indexes/{}/cancel", made("{index}")), none.clone()),
+        (Method::DELETE, format!("/indexes/{}", made("{index}")), none.clone()),
+        (Method::DELETE, format!("/datasets/{}", making.id), none.clone()),
         (Method::DELETE, format!("/jobs/{}", made("{job}")), none.clone()),
         (Method::POST, "/projects/default/review-queues".into(), queue),
         (Method::PUT, format!("/conversations/{}/ratings", made("{conversation}")), json!({"goal_achieved": true})),
@@ -218,14 +242,16 @@ async fn changes(askers: &Askers<'_>) -> Vec<(Method, String, Value)> {
 
 /// What is asked by others than this test, changes nothing, or does so only when something else is under way: each has tests
 /// of its own, and its handler ends like the others.
-const ELSEWHERE: [&str; 14] = [
+const ELSEWHERE: [&str; 16] = [
     "POST /session",
+    "POST /projects/{project}/workflows/{name}/answers",
     "POST /invitations/look",
     "POST /projects/{project}/{kind}/{name}/check",
     "POST /projects/{project}/playbooks/{name}/import",
     "POST /projects/{project}/playbooks/{name}/prompts",
     "POST /projects/{project}/playbooks/{name}/try",
     "POST /projects/{project}/scenarios/{name}/play",
+    "POST /projects/{project}/workflows/{name}/graph",
     "POST /runs/{run}/retry",
     "POST /judgings/{judging}/cancel",
     "POST /judgings/{judging}/resume",

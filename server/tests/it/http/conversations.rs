@@ -11,12 +11,12 @@ use domain::corpus::Report;
 use domain::filter::list_parameters;
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
-use generation::judge_again;
+use generation::judge_again::JudgingSpec;
 use reqwest::StatusCode;
 use serde_json::json;
 use sqlx::PgPool;
 use store::clock;
-use store::{control, judgings, verdicts};
+use store::{control, verdicts};
 
 use super::TestApp;
 use crate::support::agent::verdict;
@@ -442,8 +442,10 @@ async fn another_judging_sees_them_otherwise(pool: PgPool) {
     let run = played(&pool, &[HELP], 3, 1, &[]).await;
     let mut db = pool.acquire().await.unwrap();
     let own = verdicts::of(&mut db, run.control.run.own_judging()).await.unwrap();
-    let judging = judge_again::plan(&run.control.run, &run.kind.library, &["scripted".parse().unwrap()]).unwrap();
-    judgings::insert(&mut db, &judging).await.unwrap();
+    let models = ["scripted".parse().unwrap()];
+    let spec =
+        JudgingSpec { models: &models, pools: Vec::new(), judges: None, criteria_apart: false, created_by: "ann" };
+    let judging = spec.insert(&mut db, &run.control.run).await.unwrap();
     let story = &stories(&run).await[1];
     let mut strict = own[&story.planned.id].clone();
     strict.outcome = Outcome::Failed { blame: Blame::Agent, reason: "too long".to_owned() };

@@ -9,10 +9,10 @@ mod rows;
 use std::collections::BTreeSet;
 
 use domain::access::Role;
-use domain::api::{CorpusConversation, CorpusDetail, CorpusState, CorpusSummary, ExportSummary, ManifestRow, Page};
+use domain::api::{BuildState, CorpusConversation, CorpusDetail, CorpusSummary, ExportSummary, ManifestRow, Page};
 use domain::corpus::{Report, Side, Step};
 use domain::job::JobKind;
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use domain::role;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ const LIST: &str = "/api/v1/projects/default/corpora";
 /// A corpus that was asked for and built.
 async fn built(app: &TestApp, name: &str, spec: Value) -> CorpusDetail {
     let asked: CorpusSummary = app.post(LIST, &json!({"name": name, "spec": spec})).await;
-    assert_eq!((asked.state, asked.created_by.as_str()), (CorpusState::Building, "root"));
+    assert_eq!((asked.state, asked.created_by.as_str()), (BuildState::Building, "root"));
     select(app, &asked.id).await;
     app.json(&format!("/api/v1/corpora/{}", asked.id)).await
 }
@@ -61,7 +61,7 @@ async fn a_corpus_from_its_filter_to_its_manifest(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let run = played(&pool, &[HELP, HANDOVER, TRANSFER], 24, 7, &[]).await;
     let corpus = built(&app, "first", json!({"split": {"golden": 0.3, "seed": 1}})).await;
-    assert_eq!((corpus.summary.state, corpus.summary.reason.clone()), (CorpusState::Ready, None));
+    assert_eq!((corpus.summary.state, corpus.summary.reason.clone()), (BuildState::Ready, None));
     let report = corpus.report.clone().unwrap();
     assert_eq!((report.looked_at, report.found), (24, 24));
     // Scripted conversations of one scenario and complexity say the same.
@@ -147,7 +147,7 @@ async fn what_belongs_to_somebody_is_dropped(pool: PgPool) {
     played(&pool, &[HELP], 3, 1, &[(role::Role::Agent, agent.model())]).await;
     let failed = json!({"outcomes": ["failed"]});
     let corpus = built(&app, "none", json!({"filter": failed})).await;
-    assert_eq!(corpus.summary.state, CorpusState::Failed);
+    assert_eq!(corpus.summary.state, BuildState::Failed);
     let reason = corpus.summary.reason.unwrap();
     assert_eq!(reason, "every conversation that the filter finds is dropped; the report says by which step");
     let report = corpus.report.unwrap();
@@ -156,9 +156,9 @@ async fn what_belongs_to_somebody_is_dropped(pool: PgPool) {
     assert_eq!(report.scan.found.keys().map(String::as_str).collect::<Vec<_>>(), ["aws_key", "email"]);
 
     let kept = built(&app, "all", json!({"filter": failed, "scan": {"pii": "keep", "secrets": "drop"}})).await;
-    assert_eq!((kept.summary.state, kept.report.unwrap().funnel[0].dropped), (CorpusState::Failed, 3));
+    assert_eq!((kept.summary.state, kept.report.unwrap().funnel[0].dropped), (BuildState::Failed, 3));
     let kept = built(&app, "both", json!({"filter": failed, "scan": {"pii": "keep", "secrets": "keep"}})).await;
-    assert_eq!(kept.summary.state, CorpusState::Ready);
+    assert_eq!(kept.summary.state, BuildState::Ready);
     let (text, _) = manifest(&app, &kept).await;
     assert!(!text.contains("jane"), "values are not repeated");
 }
@@ -214,17 +214,17 @@ async fn nobody_sees_half_of_a_corpus(pool: PgPool) {
     // A builder that is there keeps others away; when it dies, the next one begins from nothing.
     let (dying, job) = claimed(&pool).await;
     let mut db = pool.acquire().await.unwrap();
-    jobs::tell(&mut db, dying, &[(job.unwrap(), Doing::new("read", 3, Some(8)))]).await.unwrap();
+    jobs::report_progress(&mut db, dying, &[(job.unwrap(), JobProgress::new("read", 3, Some(8)))]).await.unwrap();
     assert_eq!(claimed(&pool).await.1, None);
     let doing: CorpusDetail = app.json(&at).await;
     let how_far = doing.summary.doing.map(|doing| (doing.step, doing.done, doing.total));
-    assert_eq!((doing.summary.state, how_far), (CorpusState::Building, Some(("read".to_owned(), 3, Some(8)))));
+    assert_eq!((doing.summary.state, how_far), (BuildState::Building, Some(("read".to_owned(), 3, Some(8)))));
     app.problem(&format!("{at}/manifest"), StatusCode::CONFLICT).await;
     assert_eq!(app.json::<Page<CorpusConversation>>(&format!("{at}/conversations")).await.items, []);
     players::leave(&mut db, dying).await.unwrap();
 
     support::jobs::done(&pool, app.files(), JobKind::Corpus, id).await;
-    assert_eq!(app.json::<CorpusDetail>(&at).await.summary.state, CorpusState::Ready);
+    assert_eq!(app.json::<CorpusDetail>(&at).await.summary.state, BuildState::Ready);
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -235,15 +235,15 @@ async fn cancelled_and_deleted(pool: PgPool) {
     let at = format!("/api/v1/corpora/{}", asked.id);
     let (builder, job) = claimed(&pool).await;
     let cancelled: CorpusSummary = app.post(&format!("{at}/cancel"), &json!({})).await;
-    assert_eq!(cancelled.state, CorpusState::Cancelled);
+    assert_eq!(cancelled.state, BuildState::Cancelled);
     select(&app, &asked.id).await;
-    assert_eq!(app.json::<CorpusDetail>(&at).await.summary.state, CorpusState::Cancelled);
+    assert_eq!(app.json::<CorpusDetail>(&at).await.summary.state, BuildState::Cancelled);
     let (status, _) = app.send(Method::POST, &format!("{at}/cancel"), &json!({})).await;
     assert_eq!(status, StatusCode::CONFLICT);
     // What was being found out when it was cancelled counts for nothing.
     let (mut tx, job) = (pool.begin().await.unwrap(), job.unwrap());
     assert!(!jobs::hold(&mut tx, builder, job).await.unwrap());
-    assert!(!jobs::end(&mut tx, builder, job, Ending::Finished(&json!({})), None).await.unwrap());
+    assert!(!jobs::end(&mut tx, builder, job, Ending { failure: None, report: Some(&json!({})) }, None).await.unwrap());
     drop(tx);
 
     let delete = async |path: &str| app.request(Method::DELETE, path).send().await.unwrap().status();
@@ -262,19 +262,19 @@ async fn what_failed_or_was_cancelled_is_built_again(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let spec = json!({"split": {"golden": 0, "seed": 5}, "limit": 1});
     let failed = built(&app, "early", spec.clone()).await;
-    assert_eq!((failed.summary.state, failed.report.is_some()), (CorpusState::Failed, true));
+    assert_eq!((failed.summary.state, failed.report.is_some()), (BuildState::Failed, true));
     played(&pool, &[HELP], 2, 7, &[]).await;
     let cancelled: CorpusSummary = app.post(LIST, &json!({"name": "cancelled", "spec": spec})).await;
     app.post::<CorpusSummary>(&format!("/api/v1/corpora/{}/cancel", cancelled.id), &json!({})).await;
     for id in [failed.summary.id, cancelled.id] {
         let at = format!("/api/v1/corpora/{id}");
         let begun: CorpusSummary = app.post(&format!("{at}/retry"), &json!({})).await;
-        assert_eq!((begun.state, begun.reason, begun.finished_at), (CorpusState::Building, None, None));
+        assert_eq!((begun.state, begun.reason, begun.finished_at), (BuildState::Building, None, None));
         let (status, _) = app.send(Method::POST, &format!("{at}/retry"), &json!({})).await;
         assert_eq!(status, StatusCode::CONFLICT, "it is being built");
         select(&app, &id).await;
         let ready: CorpusDetail = app.json(&at).await;
-        assert_eq!((ready.summary.state, ready.summary.train), (CorpusState::Ready, 1));
+        assert_eq!((ready.summary.state, ready.summary.train), (BuildState::Ready, 1));
         assert_eq!(serde_json::to_value(&ready.spec).unwrap()["limit"], spec["limit"], "by the same selection");
         let (status, problem) = app.send(Method::POST, &format!("{at}/retry"), &json!({})).await;
         assert_eq!(status, StatusCode::CONFLICT, "{problem}");
@@ -303,5 +303,5 @@ async fn who_only_looks_selects_nothing(pool: PgPool) {
         assert_eq!(status, StatusCode::FORBIDDEN, "{path}");
     }
     let author = app.member(Role::Author).await;
-    assert_eq!(author.post::<CorpusSummary>(LIST, &json!({"name": "v2"})).await.state, CorpusState::Building);
+    assert_eq!(author.post::<CorpusSummary>(LIST, &json!({"name": "v2"})).await.state, BuildState::Building);
 }

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use domain::api::{BranchSummary, ExportPreview, ExportState, ExportSummary, Page};
+use domain::api::{BranchSummary, BuildState, ExportPreview, ExportSummary, Page};
 use domain::event::EventKind;
 use domain::job::JobKind;
 use generation::ConversationRun;
@@ -48,7 +48,7 @@ async fn an_export_is_asked_for_built_and_downloaded(pool: PgPool) {
     let (_, rows) = exported(&player, false).await;
 
     let export = built(&app, &of_run(player.control.run.id, "canonical")).await;
-    assert_eq!((export.state, export.rows, export.done, export.total), (ExportState::Ready, Some(4), 4, 4));
+    assert_eq!((export.state, export.rows, export.done, export.total), (BuildState::Ready, Some(4), 4, 4));
     assert_eq!(export.created_by, "root");
     let path = format!("/api/v1/exports/{}/file", export.id);
     let response = app.get(&path).await;
@@ -128,12 +128,12 @@ async fn what_is_cancelled_leaves_no_file(pool: PgPool) {
     let path = format!("/api/v1/exports/{}", export.id);
     assert_eq!(app.status(&format!("{path}/file")).await, StatusCode::CONFLICT, "it is not built yet");
     let cancelled: ExportSummary = app.post(&format!("{path}/cancel"), &json!(null)).await;
-    assert_eq!(cancelled.state, ExportState::Cancelled);
+    assert_eq!(cancelled.state, BuildState::Cancelled);
     let id = export.id.parse().unwrap();
     support::jobs::done(&pool, app.files(), JobKind::Export, id).await;
     assert!(!datasets::export::job::file(app.files(), id).exists());
     let after: ExportSummary = app.json(&path).await;
-    assert_eq!(after.state, ExportState::Cancelled);
+    assert_eq!(after.state, BuildState::Cancelled);
     let mut db = pool.acquire().await.unwrap();
     let player = players::register_for_jobs(&mut db, "here", 1, LEASE).await.unwrap();
     assert_eq!(jobs::claim(&mut db, player, JobKind::VARIANTS, None).await.unwrap(), None);
@@ -162,7 +162,7 @@ async fn what_a_crash_interrupted_is_built_by_the_next_server(pool: PgPool) {
     let waiting = async {
         loop {
             let now: ExportSummary = app.json(&format!("/api/v1/exports/{id}")).await;
-            if now.state != ExportState::Building {
+            if now.state != BuildState::Building {
                 stop.cancel();
                 return now;
             }
@@ -171,7 +171,7 @@ async fn what_a_crash_interrupted_is_built_by_the_next_server(pool: PgPool) {
     };
     let (served, done) = tokio::join!(serving, waiting);
     served.unwrap();
-    assert_eq!((done.state, done.rows), (ExportState::Ready, Some(2)));
+    assert_eq!((done.state, done.rows), (BuildState::Ready, Some(2)));
     let bytes = app.get(&format!("/api/v1/exports/{id}/file")).await.bytes().await.unwrap();
     assert_eq!(Some(sha256(&bytes)), done.hash);
     let files = std::fs::read_dir(app.files().join("exports")).unwrap().map(|entry| entry.unwrap().file_name());
@@ -247,13 +247,13 @@ async fn a_corpus_gives_a_file_for_each_split(pool: PgPool) {
     let corpus = corpus(&pool, player.control.run.id, "help & handover").await;
     let source = json!({"corpus": {"id": corpus}});
     let bundle = built(&app, &json!({"source": source})).await;
-    assert_eq!((bundle.state, bundle.rows, bundle.reason.as_deref()), (ExportState::Ready, Some(4), None));
+    assert_eq!((bundle.state, bundle.rows, bundle.reason.as_deref()), (BuildState::Ready, Some(4), None));
     assert_eq!(bundle.file_name, "help-handover-huggingface.zip");
     let report = bundle.report.unwrap();
-    let parts: Vec<(&Value, &Value)> =
-        report["parts"].as_array().unwrap().iter().map(|part| (&part["path"], &part["written"]["rows"])).collect();
-    assert_eq!(parts, [(&json!("data/train.jsonl"), &json!(2)), (&json!("data/golden.jsonl"), &json!(2))]);
-    assert_eq!(report["parts"][0]["written"]["about"]["scripted_roles"]["agent"], 2);
+    let parts: Vec<(&str, i64)> = report.parts.iter().map(|part| (part.path.as_str(), part.written.rows)).collect();
+    assert_eq!(parts, [("data/train.jsonl", 2), ("data/golden.jsonl", 2)]);
+    assert_eq!(report.parts[0].written.about.scripted_roles["agent"], 2);
+    assert_eq!(report.rows, 4);
     let archive = app.get(&format!("/api/v1/exports/{}/file", bundle.id)).await.bytes().await.unwrap();
     let archive = zip::ZipArchive::new(std::io::Cursor::new(archive)).unwrap();
     let names: Vec<String> = archive.file_names().map(|name| name.unwrap().into_owned()).collect();

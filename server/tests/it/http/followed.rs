@@ -26,14 +26,14 @@ pub fn data<T: DeserializeOwned>(text: &str) -> T {
     serde_json::from_str(text).unwrap()
 }
 
-/// A table that nobody else can read.
-pub struct Held {
+/// A lock on a table, so that nobody else can read it.
+pub struct TableLock {
     pool: PgPool,
     table: &'static str,
     lock: Transaction<'static, Postgres>,
 }
 
-impl Held {
+impl TableLock {
     pub async fn lock(pool: &PgPool, table: &'static str) -> Self {
         let mut lock = pool.begin().await.unwrap();
         let statement = format!("LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE");

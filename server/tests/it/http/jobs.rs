@@ -2,9 +2,9 @@
 
 use domain::access::Role;
 use domain::api::documents::ValidationDetail;
-use domain::api::{CorpusState, CorpusSummary, ExportState, ExportSummary, JobSummary, JudgingSummary, Page};
+use domain::api::{BuildState, CorpusSummary, ExportSummary, JobSummary, JudgingSummary, Page};
 use domain::job::{JobKind, JobState};
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use sqlx::PgPool;
@@ -47,10 +47,10 @@ async fn jobs_of_all_kinds_tell_alike_how_far_they_are(pool: PgPool) {
     assert_eq!(
         found.iter().map(|job| (job.kind, job.subject.clone(), doing(job))).collect::<Vec<_>>(),
         [
-            (JobKind::Export, export.id.clone(), Doing::new("pack", 2, Some(2))),
-            (JobKind::Corpus, corpus.id.clone(), Doing::new("keep", 0, Some(2))),
-            (JobKind::Judging, judging.id, Doing::new("judge", 2, Some(2))),
-            (JobKind::Validation, validation.summary.id, Doing::new("compare", 0, None)),
+            (JobKind::Export, export.id.clone(), JobProgress::new("pack", 2, Some(2))),
+            (JobKind::Corpus, corpus.id.clone(), JobProgress::new("keep", 0, Some(2))),
+            (JobKind::Judging, judging.id, JobProgress::new("judge", 2, Some(2))),
+            (JobKind::Validation, validation.summary.id, JobProgress::new("compare", 0, None)),
         ]
     );
     let reports: Vec<_> = found.iter().map(|job| job.report.clone().unwrap()).collect();
@@ -61,7 +61,7 @@ async fn jobs_of_all_kinds_tell_alike_how_far_they_are(pool: PgPool) {
         [
             json!({"rows": 2, "bytes": bytes}),
             json!({"train": train, "golden": 0}),
-            json!({"judged": 2, "without_verdict": 0}),
+            json!({"judged": 2, "without_verdict": 0, "usage": {"prompt_tokens": 0, "completion_tokens": 0}}),
             json!({"sound": true}),
         ]
     );
@@ -92,7 +92,7 @@ async fn what_is_cancelled_as_a_job_is_cancelled(pool: PgPool) {
     }
     let export: ExportSummary = app.json(&format!("/api/v1/exports/{}", export.id)).await;
     let corpus: CorpusSummary = app.json::<Page<CorpusSummary>>(&format!("{DEFAULT}/corpora")).await.items.remove(0);
-    assert_eq!((export.state, corpus.state), (ExportState::Cancelled, CorpusState::Cancelled));
+    assert_eq!((export.state, corpus.state), (BuildState::Cancelled, BuildState::Cancelled));
     let missing = format!("/api/v1/jobs/{}", Uuid::nil());
     assert_eq!(app.send(Method::DELETE, &missing, &nothing).await.0, StatusCode::NOT_FOUND);
 }

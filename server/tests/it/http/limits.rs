@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio::time;
 
 use super::TestApp;
-use super::followed::Held;
+use super::followed::TableLock;
 use crate::support::pass;
 
 /// Whatever the app was to do by now is done: it has answered somebody who came later.
@@ -22,7 +22,7 @@ async fn done_so_far(app: &TestApp) {
 #[sqlx::test(migrations = "../migrations")]
 async fn what_takes_too_long_is_answered_and_a_change_comes_to_its_end(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let held = Held::lock(&pool, "models").await;
+    let held = TableLock::lock(&pool, "models").await;
     let ask = |method, path, body: Value| {
         let asked = app.request(method, path).json(&body);
         tokio::spawn(async move { asked.send().await.unwrap() })

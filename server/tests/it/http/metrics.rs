@@ -35,9 +35,9 @@ async fn every_figure_of_the_dashboard_is_one_that_we_give(pool: PgPool) {
     let missing: Vec<String> = names(&dashboard).difference(&(&names(&figures) | &rare)).cloned().collect();
     assert!(missing.is_empty(), "{missing:?}\n{figures}");
     for line in [
-        "groundstate_conversations_ended_total{outcome=\"accepted\"} 2",
+        "groundstate_tasks_ended_total{kind=\"conversation\",outcome=\"accepted\"} 2",
         "groundstate_runs{state=\"finished\"} 1",
-        "groundstate_conversations_waiting 0",
+        "groundstate_tasks_waiting 0",
     ] {
         assert!(figures.lines().any(|own| own == line), "{line}\n{figures}");
     }

@@ -1,11 +1,12 @@
 //! /api/v1/models and /api/v1/players
 
+use std::collections::BTreeSet;
 use std::env;
 use std::time::Duration;
 
 use domain::access::Role;
 use domain::api::probe::{ModelProbe, ProbeCheck, ProbeKind, ProbeOutcome, ReplicaProbe};
-use domain::api::{AuditEntry, ModelSummary, Page, PlayerSummary, RunSummary};
+use domain::api::{AuditEntry, ModelSummary, Page, PlayerSummary, RunSummary, RunTerms};
 use llm::{PoolSpec, Registry};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
@@ -82,6 +83,7 @@ async fn only_administrators_see_where_models_and_keys_are(pool: PgPool) {
             total_ms: 1,
         }],
         features: Vec::new(),
+        usage: None,
     };
     let probe = ModelProbe { probed_at: store::clock::now(), replicas: vec![tried] };
     store::models::keep_probe(&mut db, "local", &probe).await.unwrap();
@@ -98,6 +100,8 @@ async fn only_administrators_see_where_models_and_keys_are(pool: PgPool) {
         );
         assert!(kept.contains("local") || path.ends_with("probe"), "{path}: {kept}");
     }
+    let terms: RunTerms = runner.json(&config).await;
+    assert_eq!(terms.models, BTreeSet::from(["local".to_owned()]));
     let models: Vec<ModelSummary> = runner.json("/api/v1/models").await;
     let endpoints: Vec<&str> = models[2].replicas.iter().map(|replica| replica.url.as_str()).collect();
     assert_eq!(endpoints, ["endpoint 1", "endpoint 2"]);

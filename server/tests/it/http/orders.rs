@@ -56,6 +56,7 @@ async fn an_order_is_stored_played_and_followed(pool: PgPool) {
     assert_eq!((run.planned, run.state, run.paused_because.as_deref()), (6, RunState::Paused, Some("not started")));
     let terms: RunTerms = app.json(&format!("/api/v1/runs/{}/config", run.id)).await;
     assert_eq!(terms.config["scenarios"], json!([HELP, HANDOVER]));
+    assert_eq!(terms.models, BTreeSet::new(), "all roles follow the script");
     let none = app.problem(&format!("/api/v1/runs/{}/forecast", run.id), StatusCode::CONFLICT).await;
     assert_eq!(none, "no conversation has ended yet, so nothing can be forecast");
     let resumed: RunSummary = app.post(&format!("/api/v1/runs/{}/resume", run.id), &json!({})).await;
@@ -83,7 +84,7 @@ async fn follow(app: &TestApp, run: &str, seen: Option<&str>) -> Response {
 }
 
 /// The next event: its name, its id, and how the run is.
-async fn told(by: &mut Response) -> Option<(String, String, RunSummary)> {
+async fn next_event(by: &mut Response) -> Option<(String, String, RunSummary)> {
     let mut text = String::new();
     while !text.ends_with("\n\n") {
         text += std::str::from_utf8(&by.chunk().await.unwrap()?).unwrap();
@@ -93,9 +94,9 @@ async fn told(by: &mut Response) -> Option<(String, String, RunSummary)> {
 }
 
 /// All events, until the server says no more.
-async fn told_all(by: &mut Response) -> Vec<(String, String, RunSummary)> {
+async fn all_events(by: &mut Response) -> Vec<(String, String, RunSummary)> {
     let mut all = Vec::new();
-    while let Some(event) = told(by).await {
+    while let Some(event) = next_event(by).await {
         all.push(event);
     }
     all
@@ -108,14 +109,14 @@ async fn who_hangs_up_and_comes_back_misses_nothing_and_hears_nothing_twice(pool
     let order = json!({"scenarios": [HELP], "n": 24, "forecast": 4, "models": {"agent": "slow"}});
     let run: RunSummary = app.post(RUNS, &order).await;
     let mut first = follow(&app, &run.id, None).await;
-    let (_, begun, now) = told(&mut first).await.unwrap();
+    let (_, begun, now) = next_event(&mut first).await.unwrap();
     assert_eq!((now.finished, now.state), (0, RunState::Running));
     drop(first);
 
     // What happened in the meantime is told at once.
     play(&pool, &run.id).await;
     let mut second = follow(&app, &run.id, Some(&begun)).await;
-    let (name, paused, before) = told(&mut second).await.unwrap();
+    let (name, paused, before) = next_event(&mut second).await.unwrap();
     assert_eq!((name.as_str(), before.state), ("progress", RunState::Paused));
     assert!((4..24).contains(&before.finished), "{}", before.finished);
     drop(second);
@@ -126,10 +127,10 @@ async fn who_hangs_up_and_comes_back_misses_nothing_and_hears_nothing_twice(pool
     assert!(silent.is_err(), "it was told twice: {silent:?}");
     // That it is paused for another reason is something.
     sqlx::query("UPDATE runs SET paused_because = 'somebody asked'").execute(&pool).await.unwrap();
-    let (_, again, now) = told(&mut third).await.unwrap();
+    let (_, again, now) = next_event(&mut third).await.unwrap();
     assert_eq!(now.paused_because.as_deref(), Some("somebody asked"));
     let _: RunSummary = app.post(&format!("/api/v1/runs/{}/resume", run.id), &json!({})).await;
-    let (all, ()) = tokio::join!(told_all(&mut third), play(&pool, &run.id));
+    let (all, ()) = tokio::join!(all_events(&mut third), play(&pool, &run.id));
     let mut ids = BTreeSet::from([begun, paused, again]);
     assert!(all.iter().all(|(_, id, _)| ids.insert(id.clone())), "told twice: {all:?}");
     let finished = [before.finished].into_iter().chain(all.iter().map(|(_, _, now)| now.finished));
@@ -139,8 +140,8 @@ async fn who_hangs_up_and_comes_back_misses_nothing_and_hears_nothing_twice(pool
 
     // A browser comes back by itself, and must hear that there is nothing more to wait for.
     let mut late = follow(&app, &run.id, Some(ended)).await;
-    assert_eq!(told(&mut late).await.map(|(name, _, _)| name).as_deref(), Some("end"));
-    assert_eq!(told(&mut late).await, None);
+    assert_eq!(next_event(&mut late).await.map(|(name, _, _)| name).as_deref(), Some("end"));
+    assert_eq!(next_event(&mut late).await, None);
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -159,7 +160,7 @@ async fn whoever_follows_hears_of_changes_twice_a_second_at_most(pool: PgPool) {
         }
         app.post::<RunSummary>(&format!("{path}/cancel"), &json!({})).await
     };
-    let (all, cancelled) = tokio::join!(told_all(&mut following), changing);
+    let (all, cancelled) = tokio::join!(all_events(&mut following), changing);
     assert_eq!(all.last().map(|(name, _, last)| (name.as_str(), last)), Some(("end", &cancelled)));
     let most = since.elapsed().as_millis() / 500 + 1;
     assert!(all.len() > 1 && all.len() as u128 <= most, "{} events, {most} at most", all.len());

@@ -33,14 +33,14 @@ async fn named(app: &TestApp, name: &str, role: Role) -> TestApp {
 }
 
 /// Conversations that have ended, all of one run.
-struct Played {
+struct ReviewedRun {
     run: Uuid,
     conversations: Vec<Uuid>,
     /// Of the first one.
     events: Vec<Event>,
 }
 
-impl Played {
+impl ReviewedRun {
     async fn new(pool: &PgPool, n: usize) -> Self {
         let player = played(pool, &[HELP], n, 1, &[]).await;
         let mut stories = stories(&player).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::access::Role;
 use domain::api::ProblemDetails;
-use domain::api::documents::{About, Document};
+use domain::api::documents::{Document, DocumentMetadata};
 use domain::project::{DocumentId, Kind};
 use reqwest::{Method, Response, StatusCode};
 use serde_json::json;
@@ -16,7 +16,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
 use super::TestApp;
-use super::followed::Held;
+use super::followed::TableLock;
 use crate::support::play::{HELP, planned, played};
 use crate::support::{pass, until};
 
@@ -58,7 +58,7 @@ async fn previews_leave_connections_to_others(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     // More than are read over four connections.
     let run = played(&pool, &[HELP], 400, 1, &[]).await.control.run.id;
-    let held = Held::lock(&pool, "events").await;
+    let held = TableLock::lock(&pool, "events").await;
     let pairs = json!({"source": {"run": {"id": run}}, "profile": "trl_dpo"});
     let asked = [("corpora", json!({})), ("exports", pairs)].map(|(what, spec)| {
         let request = app.request(Method::POST, &format!("/api/v1/projects/default/{what}/preview")).json(&spec);
@@ -86,7 +86,7 @@ async fn save_large_document(pool: &PgPool) {
         version: 1,
         files: Some(&files),
         hash: "of a large document",
-        about: &About::default(),
+        about: &DocumentMetadata::default(),
         message: "",
         author: "ann",
         created_at: clock::now(),

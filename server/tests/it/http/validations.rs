@@ -2,7 +2,7 @@
 
 use domain::api::documents::{ValidationDetail, ValidationSummary};
 use domain::api::{AuditEntry, Page};
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use reqwest::StatusCode;
 use reqwest::header::CONTENT_TYPE;
 use serde_json::json;
@@ -10,7 +10,7 @@ use sqlx::PgPool;
 
 use super::TestApp;
 use super::archive::filled;
-use super::followed::{EVENTS, Held, data, follow, read};
+use super::followed::{EVENTS, TableLock, data, follow, read};
 
 const VALIDATIONS: &str = "/api/v1/projects/default/validations";
 
@@ -45,7 +45,7 @@ async fn it_says_how_far_it_is_to_whoever_follows(pool: PgPool) {
     assert_eq!(found.found[0].pointer, "/user_goal");
     let kept: ValidationDetail = app.json(&format!("{VALIDATIONS}/{}", found.summary.id)).await;
     assert_eq!(kept, found);
-    let told: Vec<Doing> = progress.iter().map(|(_, doing)| data(doing)).collect();
+    let told: Vec<JobProgress> = progress.iter().map(|(_, doing)| data(doing)).collect();
     // Only the newest is told to whoever is slow.
     assert!(!told.is_empty());
     for doing in told {
@@ -62,7 +62,7 @@ async fn it_says_how_far_it_is_to_whoever_follows(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn whoever_follows_and_hangs_up_ends_the_work(pool: PgPool) {
     let app = filled(&pool).await;
-    let held = Held::lock(&pool, "document_versions").await;
+    let held = TableLock::lock(&pool, "document_versions").await;
     held.hang_up(&app, VALIDATIONS, EVENTS).await;
     held.release().await;
     let after: ValidationDetail = app.post(VALIDATIONS, &json!({})).await;

@@ -1,4 +1,15 @@
 -- What came later, where it is there.
+ALTER TABLE tasks
+    DROP COLUMN IF EXISTS metrics,
+    DROP COLUMN IF EXISTS seconds,
+    DROP COLUMN IF EXISTS seconds_processing,
+    DROP COLUMN IF EXISTS seconds_queueing,
+    DROP COLUMN IF EXISTS seconds_initialising;
+DROP TABLE IF EXISTS discarded_objects, indexes, dataset_upload_pieces, dataset_uploads, datasets;
+DROP FUNCTION IF EXISTS refuse_change_of_finished_dataset, refuse_change_of_finished_index;
+ALTER TABLE document_versions DROP COLUMN IF EXISTS bytes;
+DROP TABLE IF EXISTS run_storage;
+ALTER TABLE projects DROP COLUMN IF EXISTS storage_limits;
 ALTER TABLE claims DROP COLUMN IF EXISTS deaths;
 ALTER TABLE players DROP COLUMN IF EXISTS for_one_run;
 DROP FUNCTION IF EXISTS blind_to(text, boolean);

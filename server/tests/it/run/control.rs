@@ -17,9 +17,10 @@ use runtime::ModelClients;
 use runtime::Options;
 use serde_json::Value;
 use sqlx::PgPool;
-use store::control::{self, Refused};
-use store::players::{self, Wanted};
-use store::{StoreError, runs};
+use store::control::{self, ControlError};
+use store::players::{self, ClaimRequest};
+use store::projects::{self, Project};
+use store::{StoreError, clock, runs};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::{Endpoint, says, status};
@@ -63,7 +64,7 @@ async fn a_run_is_paused_and_goes_on(pool: PgPool) {
     let run = play_all(taken_up(&run).await, 4).await;
     ledger::check(&pool, run.control.run.id).await;
     let refused = control::pause(&mut db, run.control.run.id, None).await;
-    assert!(matches!(refused, Err(StoreError::Refused(Refused::Ended))));
+    assert!(matches!(refused, Err(StoreError::Refused(ControlError::Ended))));
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -84,7 +85,7 @@ async fn a_run_is_cancelled_for_good(pool: PgPool) {
         control::resume(&mut db, run.control.run.id).await,
         control::retry_failed(&mut db, run.control.run.id).await.map(drop),
     ] {
-        assert!(matches!(change, Err(StoreError::Refused(Refused::Cancelled))));
+        assert!(matches!(change, Err(StoreError::Refused(ControlError::Cancelled))));
     }
     let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
     assert_eq!(players::claim(&mut db, player, &wanted(8)).await.unwrap(), None, "nobody plays it");
@@ -206,7 +207,7 @@ async fn a_cap_of_time_counts_playing_and_no_pauses(pool: PgPool) {
     control::resume(&mut db, id).await.unwrap();
     earlier(ran).await;
     assert!((played().await - 2.0 * hour).abs() < 5.0);
-    let asked = runs::asked(&mut db, player, &[id]).await.unwrap();
+    let asked = runs::instructions(&mut db, player, &[id]).await.unwrap();
     assert!((asked[0].played_seconds.unwrap() - 2.0 * hour).abs() < 5.0, "and so it is told to players");
     control::cancel(&mut db, id).await.unwrap();
     assert!((played().await - 2.0 * hour).abs() < 5.0);
@@ -244,6 +245,25 @@ async fn runs_of_higher_priority_come_first_and_equals_share(pool: PgPool) {
     }
     assert_eq!(order, [(high, 0), (high, 50), (low, 0), (other, 0), (low, 50), (other, 50)]);
     assert_eq!(players::claim(&mut db, player, &wanted(50)).await.unwrap(), None);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_project_with_many_and_urgent_runs_takes_nothing_from_another(pool: PgPool) {
+    let mut db = pool.acquire().await.unwrap();
+    let plain = planned(&pool, &[HELP], 100, 1, &[]).await.control.run.id;
+    let urgent = planned(&pool, &[HELP], 100, 2, &[]).await.control.run.id;
+    control::set_priority(&mut db, urgent, 5).await.unwrap();
+    let other = Project { id: clock::id(), name: "other".into(), title: "Other".into(), created_at: clock::now() };
+    assert!(projects::insert(&mut db, &other).await.unwrap());
+    let theirs = planned(&pool, &[HELP], 200, 3, &[]).await.control.run.id;
+    let moved = sqlx::query("UPDATE runs SET project_id = $1 WHERE id = $2").bind(other.id).bind(theirs);
+    moved.execute(&mut *db).await.unwrap();
+    let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
+    let mut order = Vec::new();
+    for _ in 0..6 {
+        order.push(players::claim(&mut db, player, &wanted(50)).await.unwrap().unwrap().run_id);
+    }
+    assert_eq!(order, [urgent, theirs, urgent, theirs, plain, theirs]);
 }
 
 /// A server that was started without the key of a model stands beside a command that has it.
@@ -292,7 +312,7 @@ async fn a_run_is_never_played_more_at_once_than_it_may(pool: PgPool) {
     assert_eq!((first.positions(), second.positions()), (0..=6, 7..=9));
     assert_eq!(players::claim(&mut db, a, &wanted(7)).await.unwrap(), None);
     assert!(!players::done(&mut db, b, &first).await.unwrap());
-    let rest = Wanted { only: Some(run), ..wanted(64) };
+    let rest = ClaimRequest { only: Some(run), ..wanted(64) };
     assert_eq!(players::claim(&mut db, b, &rest).await.unwrap(), None, "the claim was not its own");
     assert!(!players::done(&mut db, a, &first).await.unwrap());
     assert_eq!(players::claim(&mut db, b, &rest).await.unwrap().unwrap().positions(), 10..=16);

@@ -97,7 +97,7 @@ async fn what_a_player_says_that_was_given_up_no_longer_counts(pool: PgPool) {
         usage: Vec::new(),
     };
     let id = entry.planned.id;
-    assert!(matches!(queue.keep(entry).await, Err(CommitError::GivenUp)));
+    assert!(matches!(queue.commit(entry).await, Err(CommitError::GivenUp)));
     assert!(given_up.is_cancelled(), "the player is told");
     assert!(events::of::<Event>(&mut db, id).await.unwrap().is_empty());
 

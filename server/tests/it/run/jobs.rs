@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use domain::api::JobSummary;
 use domain::job::{JobKind, JobState};
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use runtime::jobs::{Completion, Handlers, JobLease, LeaseLost, Options, serve};
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -20,7 +20,7 @@ use crate::support::until;
 /// A job of which only these handlers know what it is about.
 async fn asked(pool: &PgPool) -> Uuid {
     let id = clock::id();
-    let new = jobs::New {
+    let new = jobs::JobOrder {
         id,
         project: Some(projects::DEFAULT),
         kind: JobKind::Validation,
@@ -98,7 +98,7 @@ fn endless() -> (Handlers, Arc<Notify>, Arc<Notify>) {
         let (begin, end) = (Arc::clone(&begin), Dropped(Arc::clone(&end)));
         async move {
             let _end = end;
-            lease.tell(Doing::new("wait", 1, Some(2)));
+            lease.report(JobProgress::new("wait", 1, Some(2)));
             begin.notify_one();
             lease.over().clone().cancelled_owned().await;
             std::future::pending().await
@@ -125,7 +125,7 @@ async fn what_is_cancelled_is_dropped_at_once(pool: PgPool) {
     let id = asked(&pool).await;
     begun.notified().await;
     until("its progress is written down", async || job(&pool, id).await.doing.is_some()).await;
-    assert_eq!(job(&pool, id).await.doing, Some(Doing::new("wait", 1, Some(2))));
+    assert_eq!(job(&pool, id).await.doing, Some(JobProgress::new("wait", 1, Some(2))));
     assert!(jobs::cancel(&mut pool.acquire().await.unwrap(), id).await.unwrap());
     tokio::time::timeout(Duration::from_secs(10), dropped.notified()).await.unwrap();
     assert_eq!(job(&pool, id).await.state, JobState::Cancelled);

@@ -51,7 +51,7 @@ async fn a_judge_of_the_panel_that_fails_is_named(pool: PgPool) {
     .await;
     let player = play_all(player, 4).await;
     stories(&player).await[0].assert_failed(Blame::Judge, "not JSON");
-    assert_eq!(exported(&player, false).await.0.rows, 0);
+    assert_eq!(exported(&player, false).await.0.report.rows, 0);
 }
 
 #[sqlx::test(migrations = "../migrations")]

@@ -13,7 +13,7 @@ use engine::plan::Plan;
 use generation::plan::{self, RunConfig};
 use llm::ModelSpec;
 use projects::library::{Files, Library};
-use store::conversations::Planned;
+use store::conversations::PlannedConversation;
 use uuid::Uuid;
 
 use crate::support::project;
@@ -47,7 +47,7 @@ fn play(library: &Library, profile: &Profile) -> Outcomes {
     };
     let mut outcomes = Outcomes::default();
     for row in plan.rows(CONVERSATIONS).unwrap() {
-        let planned = Planned {
+        let planned = PlannedConversation {
             id: Uuid::nil(),
             position: 0,
             scenario: row.scenario.id.clone(),

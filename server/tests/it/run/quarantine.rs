@@ -8,7 +8,7 @@ use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
 use rustix::process::{Pid, Signal, kill_process};
 use sqlx::PgPool;
-use store::players::{self, Quarantined, Wanted};
+use store::players::{self, ClaimRequest, QuarantinePolicy};
 use store::runs;
 use tokio::process::Child;
 
@@ -68,7 +68,7 @@ async fn deaths_are_counted_and_departures_are_not(pool: PgPool) {
 
     let (player, held) = claim(4).await;
     assert_eq!(held, Some((4..=7, 0)), "others pass over what is in quarantine");
-    let alone = Wanted { quarantined: Quarantined::Only, ..wanted(1) };
+    let alone = ClaimRequest { quarantined: QuarantinePolicy::Only, ..wanted(1) };
     let next = players::claim(&mut db, player, &alone).await.unwrap().unwrap();
     assert_eq!((next.positions(), next.deaths), (0..=0, 2));
     assert_eq!(left(&pool).await, [(1, 3, 2)], "the rest waits");

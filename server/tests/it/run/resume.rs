@@ -20,7 +20,7 @@ use crate::support::play::{HANDOVER, HELP, TRANSFER, hasty, planned, play_all, p
 use crate::support::until;
 
 /// How the statement begins by which a player looks for what others left.
-const LEFT_BEHIND: &str = "WITH open AS";
+const LEFT_BEHIND: &str = "WITH shares AS";
 
 const SCENARIOS: [&str; 3] = [HELP, HANDOVER, TRANSFER];
 

@@ -16,7 +16,7 @@ use server::people;
 use sqlx::PgPool;
 use store::clock;
 use store::join_tokens::{self, JoinToken};
-use store::workers::{self, Joined};
+use store::workers::{self, JoinOutcome};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -55,7 +55,7 @@ impl Workers {
         let (name, model) = (name.to_owned(), "qwen".to_owned());
         let new = WorkerJoin { name, model, served_as: None, url, engine, max_in_flight, key_env: None };
         let mut db = self.pool.acquire().await.unwrap();
-        let Joined::As(id) = workers::join(&mut db, self.token, &new).await.unwrap() else { panic!("taken") };
+        let JoinOutcome::As(id) = workers::join(&mut db, self.token, &new).await.unwrap() else { panic!("taken") };
         drop(db);
         self.beat(id, WorkerState::Ready).await;
         id

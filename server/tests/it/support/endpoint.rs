@@ -53,7 +53,7 @@ impl Endpoint {
         let seen = Arc::clone(&requests);
         let in_flight: Arc<[AtomicUsize; 2]> = Arc::default();
         let counted = Arc::clone(&in_flight);
-        let chat = post(async move |Json(request): Json<Value>| {
+        let asked = post(async move |Json(request): Json<Value>| {
             let response = answer(&request);
             let number = {
                 let mut seen = seen.lock().unwrap();
@@ -68,7 +68,10 @@ impl Endpoint {
         });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let app = Router::new().route("/v1/chat/completions", chat);
+        let app = Router::new()
+            .route("/v1/chat/completions", asked.clone())
+            .route("/v1/embeddings", asked.clone())
+            .route("/v1/rerank", asked);
         tokio::spawn(async { axum::serve(listener, app).await });
         Self { url, requests, in_flight, open }
     }

@@ -4,11 +4,17 @@ use std::path::Path;
 
 use domain::api::JobSummary;
 use domain::job::JobKind;
+use generation::ConversationRun;
+use generation::judge_again::JudgingSpec;
+use generation::judgings::{JudgingOrder, ask};
+use llm::ModelSpec;
+use projects::library::Library;
 use runtime::ModelClients;
 use runtime::jobs::{Handlers, see_through};
 use sandbox::Sandbox;
-use server::jobs::handlers_with_files;
+use server::jobs::{with_files, with_objects};
 use sqlx::PgPool;
+use store::objects::Objects;
 use store::{clock, jobs};
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -20,9 +26,15 @@ pub fn sandbox() -> Sandbox {
     Sandbox::of_program(env!("CARGO_BIN_EXE_groundstate").into())
 }
 
+/// Where datasets and indexes are kept beside these files.
+pub fn objects(files: &Path) -> Objects {
+    Objects::of_folder(files.join("objects")).unwrap()
+}
+
 /// What a server does about jobs.
 pub fn handlers(files: &Path) -> Handlers {
-    handlers_with_files(&ModelClients::new(hasty()), &sandbox(), files.to_owned())
+    let handlers = server::jobs::handlers(&ModelClients::new(hasty()), &sandbox());
+    with_objects(with_files(handlers, files), &objects(files), files)
 }
 
 /// The newest job of what it makes.
@@ -34,6 +46,19 @@ pub async fn of(pool: &PgPool, kind: JobKind, subject: Uuid) -> JobSummary {
 pub async fn done(pool: &PgPool, files: &Path, kind: JobKind, subject: Uuid) -> JobSummary {
     let job = of(pool, kind, subject).await.id.parse().unwrap();
     see_through(pool, job, &handlers(files), &watch::channel(None).0).await.unwrap().unwrap()
+}
+
+/// Asks for a run to be judged again by models, with the judges of these documents or its own, and says which judging that
+/// is.
+pub async fn judging(pool: &PgPool, run: &ConversationRun, models: &[&str], judges: Option<&Library>) -> Uuid {
+    let models: Vec<ModelSpec> = models.iter().map(|model| model.parse().unwrap()).collect();
+    let (pools, criteria_apart, created_by) = (Vec::new(), false, "ann");
+    let spec = JudgingSpec { models: &models, pools, judges, criteria_apart, created_by };
+    let (run, mut tx) = (&run.control.run, pool.begin().await.unwrap());
+    let judging = spec.insert(&mut tx, run).await.unwrap();
+    ask(&mut tx, &judging, run.project, clock::id(), created_by, JudgingOrder::default()).await.unwrap();
+    tx.commit().await.unwrap();
+    judging.id
 }
 
 /// Says of what a test wrote itself that it was made by a job.

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::projects::library::Library;
-use datasets::export::{Choice, Written, write_jsonl};
+use datasets::export::{Choice, WrittenRows, write_jsonl};
 use domain::api::RunState;
 use domain::event::{Event, EventKind};
 use domain::outcome::{Blame, Outcome};
 use domain::playbook::UserStyle;
 use domain::role::Role;
 use generation::Player;
-use generation::models::Models;
 use generation::plan::RunConfig;
 use generation::run::{self, Terms};
 use generation::{ConversationRun, Conversations};
@@ -22,8 +21,8 @@ use runtime::Options;
 use serde_json::Value;
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
-use store::conversations::{self, Planned};
-use store::players::Wanted;
+use store::conversations::{self, PlannedConversation};
+use store::players::ClaimRequest;
 use store::runs::Run;
 use store::{events, projects, runs};
 use tokio_util::sync::CancellationToken;
@@ -38,8 +37,8 @@ pub const HANDOVER: &str = "bereavement_handover";
 pub const TRANSFER: &str = "transfer_rent_to_payee";
 
 /// A claim of so many conversations, of any run.
-pub fn wanted(most: i32) -> Wanted<'static> {
-    Wanted { kinds: &["conversations"], most, ..Wanted::default() }
+pub fn wanted(most: i32) -> ClaimRequest<'static> {
+    ClaimRequest { kinds: &["conversations"], most, ..ClaimRequest::default() }
 }
 
 /// After how long a silence others take over.
@@ -82,11 +81,6 @@ pub fn player(run: &Arc<ConversationRun>, concurrency: usize) -> Player {
 pub async fn elsewhere(run: &ConversationRun) -> Arc<ConversationRun> {
     let pool = PgPoolOptions::new().connect_with((*run.control.pool.connect_options()).clone()).await.unwrap();
     Arc::new(ConversationRun::load(&pool, run.control.run.id, &ModelClients::new(hasty())).await.unwrap())
-}
-
-/// Models that judge a run.
-pub fn panel(models: &[ModelSpec]) -> Models {
-    Models::of_panel(models, &llm::Registry::default(), &ModelClients::new(hasty())).unwrap()
 }
 
 /// A stored run in which these models play some of the roles and `scripted` the others.
@@ -169,7 +163,7 @@ pub fn agent_turns(events: &[Event]) -> Vec<u32> {
 
 /// A conversation that has ended.
 pub struct Story {
-    pub planned: Planned,
+    pub planned: PlannedConversation,
     pub events: Vec<Event>,
     pub outcome: Outcome,
 }
@@ -213,11 +207,11 @@ pub async fn heard(run: &ConversationRun) -> usize {
 }
 
 /// What an export writes, and the text of the file.
-pub async fn exported(player: &ConversationRun, all: bool) -> (Written, String) {
+pub async fn exported(player: &ConversationRun, all: bool) -> (WrittenRows, String) {
     exported_rows(player, Choice { judging: None, corrected: false, all, branches: false }).await
 }
 
-pub async fn exported_rows(player: &ConversationRun, choice: Choice) -> (Written, String) {
+pub async fn exported_rows(player: &ConversationRun, choice: Choice) -> (WrittenRows, String) {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("rows.jsonl");
     let written =

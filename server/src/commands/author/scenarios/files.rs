@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use domain::bad_input::BadInput;
-use projects::authoring::scenarios::Kept;
+use projects::authoring::scenarios::ProvedScenario;
 
 pub struct Folder(PathBuf);
 
@@ -25,7 +25,7 @@ impl Folder {
         path.display().to_string()
     }
 
-    pub fn file(&self, kept: &Kept) -> String {
+    pub fn file(&self, kept: &ProvedScenario) -> String {
         format!("{}/{}.yaml", self.shown(), kept.scenario.id)
     }
 
@@ -40,7 +40,7 @@ impl Folder {
     }
 
     /// A new file: one that is there already, whoever made it meanwhile, is an error.
-    pub fn write(&self, kept: &Kept) -> anyhow::Result<()> {
+    pub fn write(&self, kept: &ProvedScenario) -> anyhow::Result<()> {
         let path = self.0.join(format!("{}.yaml", kept.scenario.id));
         let written = fs::create_dir_all(&self.0)
             .and_then(|()| File::create_new(&path))

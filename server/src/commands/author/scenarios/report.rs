@@ -4,7 +4,7 @@
 use domain::Message;
 
 use super::files::Folder;
-use crate::say::say;
+use crate::output::say;
 use domain::text;
 use projects::authoring::scenarios::{Order, Report};
 

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use projects::authoring::sub_agent::Drafted;
+use projects::authoring::sub_agent::SubAgentDraft;
 use projects::library::Files;
 
 /// New files first: nothing refers to them until the others are changed. What was done is undone when a step fails.
-pub fn write(folder: &Path, before: &Files, drafted: &Drafted) -> anyhow::Result<()> {
-    let mut done = Done { made: Vec::new(), changed: Vec::new() };
+pub fn write(folder: &Path, before: &Files, drafted: &SubAgentDraft) -> anyhow::Result<()> {
+    let mut done = UndoLog { made: Vec::new(), changed: Vec::new() };
     let written = try_write(folder, before, drafted, &mut done);
     if written.is_err() {
         done.undo();
@@ -19,14 +19,14 @@ pub fn write(folder: &Path, before: &Files, drafted: &Drafted) -> anyhow::Result
     written
 }
 
-/// What a failure has to undo.
-struct Done<'a> {
+/// The changes that a failure has to undo.
+struct UndoLog<'a> {
     made: Vec<PathBuf>,
     /// With the text that was there.
     changed: Vec<(PathBuf, &'a str)>,
 }
 
-impl Done<'_> {
+impl UndoLog<'_> {
     /// What cannot be undone either is not worth a second error.
     fn undo(&self) {
         for (path, text) in &self.changed {
@@ -38,7 +38,12 @@ impl Done<'_> {
     }
 }
 
-fn try_write<'a>(folder: &Path, before: &'a Files, drafted: &Drafted, done: &mut Done<'a>) -> anyhow::Result<()> {
+fn try_write<'a>(
+    folder: &Path,
+    before: &'a Files,
+    drafted: &SubAgentDraft,
+    done: &mut UndoLog<'a>,
+) -> anyhow::Result<()> {
     for (path, text) in &drafted.new {
         let path = folder.join(path);
         let parent = path.parent().unwrap_or(folder);

@@ -72,9 +72,9 @@ fn arg(parameter: &'static Parameter) -> Arg {
 }
 
 fn help(parameter: &Parameter) -> String {
-    match parameter.comparison {
-        Comparison::Is(_) => format!("{}; with =false, the opposite", parameter.summary()),
-        Comparison::Outcomes(_) => format!("{}; default: accepted", parameter.summary()),
+    match (&parameter.comparison, parameter.dimension) {
+        (Comparison::Is(_), _) => format!("{}; with =false, the opposite", parameter.summary()),
+        (_, Some(Dimension::Outcome)) => format!("{}; default: accepted", parameter.summary()),
         _ => parameter.help.trim_end_matches('.').to_owned(),
     }
 }

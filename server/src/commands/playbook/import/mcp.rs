@@ -14,9 +14,9 @@ use super::Target;
 use crate::commands::interrupts::Interrupts;
 use domain::bad_input::BadInput;
 use process::Process;
-use projects::import::imported::Imported;
-use projects::import::mcp::{self, Listed};
-use session::Trouble;
+use projects::import::imported_interface::ImportedInterface;
+use projects::import::mcp::{self, ServerListing};
+use session::SessionError;
 
 #[derive(clap::Args)]
 pub struct Mcp {
@@ -32,7 +32,7 @@ pub struct Mcp {
 
 /// # Errors
 /// [`BadInput`] if the server cannot be reached, says nothing in time, or offers no tool that can be imported.
-pub async fn read(args: &Mcp) -> anyhow::Result<Imported> {
+pub async fn read(args: &Mcp) -> anyhow::Result<ImportedInterface> {
     let limit = Duration::from_secs(args.timeout);
     // Before a process is started, which must not outlive this one.
     let interrupts = Interrupts::listen()?;
@@ -50,7 +50,7 @@ async fn over_process(
     command: &str,
     limit: Duration,
     interrupts: Interrupts,
-) -> anyhow::Result<Result<Listed, String>> {
+) -> anyhow::Result<Result<ServerListing, String>> {
     let (mut process, transport) = match Process::start(command) {
         Ok(started) => started,
         Err(why) => return Ok(Err(why)),
@@ -60,8 +60,8 @@ async fn over_process(
         // Nobody talks to it any more: if it is well made, it ends now, without being killed.
         let ended = process.ended().await;
         match listed {
-            Err(Trouble::Broken(why)) => Err(ended.unwrap_or(why)),
-            Err(Trouble::Useless(why)) => Err(why),
+            Err(SessionError::Broken(why)) => Err(ended.unwrap_or(why)),
+            Err(SessionError::Useless(why)) => Err(why),
             Ok(listed) => Ok(listed),
         }
     };
@@ -69,19 +69,19 @@ async fn over_process(
     Ok(listed.map_err(|why| process.overheard(why)))
 }
 
-async fn over_http(url: &str) -> Result<Listed, String> {
+async fn over_http(url: &str) -> Result<ServerListing, String> {
     let client = reqwest::Client::builder().build().map_err(|fault| session::cause(&fault))?;
     let config = StreamableHttpClientTransportConfig::with_uri(url);
     let listed = session::list(StreamableHttpClientTransport::with_client(client, config)).await;
-    listed.map_err(|(Trouble::Broken(why) | Trouble::Useless(why))| why)
+    listed.map_err(|(SessionError::Broken(why) | SessionError::Useless(why))| why)
 }
 
 /// Ctrl-C ends the command in an orderly way, too: a process that was started must not outlive it.
 async fn within(
     limit: Duration,
     mut interrupts: Interrupts,
-    listing: impl Future<Output = Result<Listed, String>>,
-) -> anyhow::Result<Result<Listed, String>> {
+    listing: impl Future<Output = Result<ServerListing, String>>,
+) -> anyhow::Result<Result<ServerListing, String>> {
     tokio::select! {
         listed = tokio::time::timeout(limit, listing) => {
             let late = format!("has not listed its tools within {} s (--timeout)", limit.as_secs());

@@ -5,11 +5,11 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use crate::commands::playbook::paint::Paint;
-use crate::say::say;
+use crate::output::say;
 use domain::text;
-use projects::import::imported::{Imported, Tool, fits};
+use projects::import::imported_interface::{ImportedInterface, Tool, fits};
 
-pub fn print(imported: &Imported, name: &str, project: &Path) {
+pub fn print(imported: &ImportedInterface, name: &str, project: &Path) {
     let paint = Paint::of_stdout();
     say!("{} imported into playbooks/{name}:", text::counted(imported.tools.len(), "tool"));
     let (names, origins) = (width(imported, |tool| &tool.name), width(imported, origin));
@@ -30,7 +30,7 @@ pub fn print(imported: &Imported, name: &str, project: &Path) {
     say!("{}", next_steps(imported, name, project));
 }
 
-fn width(imported: &Imported, text: impl Fn(&Tool) -> &str) -> usize {
+fn width(imported: &ImportedInterface, text: impl Fn(&Tool) -> &str) -> usize {
     imported.tools.iter().map(|tool| text(tool).chars().count()).max().unwrap_or_default().min(48)
 }
 
@@ -44,7 +44,7 @@ fn places(tool: &Tool) -> String {
     named.map(|(verb, places)| format!("{verb} {}", places.join(" "))).collect::<Vec<_>>().join(", ")
 }
 
-fn next_steps(imported: &Imported, name: &str, project: &Path) -> String {
+fn next_steps(imported: &ImportedInterface, name: &str, project: &Path) -> String {
     let flag = if project == Path::new(".") { String::new() } else { format!(" --project {}", project.display()) };
     let attempt = imported.tools.iter().find_map(|tool| Some((tool, sample(tool)?)));
     let attempt = attempt.map_or_else(String::new, |(tool, arguments)| {

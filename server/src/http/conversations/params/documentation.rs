@@ -1,19 +1,18 @@
 //! The parameters of lists in the OpenAPI document.
 
-use domain::filter::{Comparison, Dimension, Notation, PARAMETERS, Parameter, SEARCH};
+use domain::filter::{Comparison, Dimension, Notation, PARAMETERS, Parameter};
 use utoipa::openapi::path::{self, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Required};
 use utoipa::{IntoParams, PartialSchema};
 
-use super::ListQuery;
+use super::{ListQuery, SearchParams};
 
 impl<T: IntoParams> IntoParams for ListQuery<T> {
     fn into_params(parameter_in: impl Fn() -> Option<ParameterIn>) -> Vec<path::Parameter> {
         let filter =
             PARAMETERS.iter().map(|parameter| query(parameter.name, description(parameter), schema(parameter)));
-        let search = query(SEARCH, "A part of the id of a scenario.".to_owned(), String::schema());
-        filter.chain([search]).chain(T::into_params(parameter_in)).collect()
+        filter.chain(SearchParams::into_params(&parameter_in)).chain(T::into_params(&parameter_in)).collect()
     }
 }
 
@@ -49,7 +48,7 @@ fn schema(parameter: &Parameter) -> RefOr<Schema> {
         | Comparison::MinScores(_)
         | Comparison::MaxScores(_)
         | Comparison::Best(_) => Vec::<String>::schema(),
-        Comparison::Complexities(_) | Comparison::Outcomes(_) | Comparison::Blames(_) => {
+        Comparison::Words(_) => {
             let words = parameter.dimension.and_then(Dimension::words);
             let word = ObjectBuilder::new().schema_type(Type::String).enum_values(words);
             ArrayBuilder::new().items(word).into()

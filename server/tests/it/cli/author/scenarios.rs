@@ -91,7 +91,7 @@ fn scenarios(project: &Project) -> Vec<(String, String)> {
 }
 
 /// What a model was told in its n-th request: system and user, one after the other.
-fn told(endpoint: &Endpoint, n: usize) -> Vec<String> {
+fn prompts_sent(endpoint: &Endpoint, n: usize) -> Vec<String> {
     let requests = endpoint.requests();
     let messages = requests[n]["messages"].as_array().unwrap();
     messages.iter().map(|message| message["content"].as_str().unwrap().to_owned()).collect()

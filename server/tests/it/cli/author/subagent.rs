@@ -1,12 +1,12 @@
 //! Sub-agents from descriptions.
 
 use super::small_project;
-use crate::cli::{Project, Said, groundstate, said};
+use crate::cli::{CommandOutput, Project, groundstate, said};
 use crate::support::endpoint::{Endpoint, says};
 
 const LOANS: &str = include_str!("subagent/loans.yaml");
 
-async fn author(project: &Project, spec: &str, flags: &[&str]) -> Said {
+async fn author(project: &Project, spec: &str, flags: &[&str]) -> CommandOutput {
     std::fs::write(project.join("spec.yaml"), spec).unwrap();
     let arguments = ["author", "subagent", "spec.yaml"].into_iter().chain(flags.iter().copied());
     said(groundstate(arguments).current_dir(project.path())).await

@@ -1,12 +1,12 @@
 //! One call, as the agent would make it.
 
-use crate::cli::{Project, Said, groundstate, said};
+use crate::cli::{CommandOutput, Project, groundstate, said};
 
 const VERIFY: &str =
     r#"verify_identity {"customer_id": "cus_1012", "date_of_birth": "1957-03-16", "postcode": "63225"}"#;
 const GOODWILL: [&str; 4] = ["--scenario", "fee_refund_goodwill", "--before", VERIFY];
 
-async fn attempt(project: &Project, tool: &str, arguments: &[&str]) -> Said {
+async fn attempt(project: &Project, tool: &str, arguments: &[&str]) -> CommandOutput {
     let fixed = ["playbook", "try", tool, "--playbook", "retail_bank"];
     let mut command = groundstate(fixed.into_iter().chain(arguments.iter().copied()));
     said(command.current_dir(project.path())).await

@@ -8,14 +8,14 @@ use std::path::Path;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use crate::cli::{Said, groundstate, said};
+use crate::cli::{CommandOutput, groundstate, said};
 
 /// An empty folder, for the project that a draft makes.
 fn empty() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-async fn import(dir: &Path, arguments: &[&str]) -> Said {
+async fn import(dir: &Path, arguments: &[&str]) -> CommandOutput {
     let mut command: Command = groundstate(["playbook", "import"].iter().chain(arguments));
     said(command.current_dir(dir)).await
 }

@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use crate::cli::{Project, Said, database_url, groundstate, said};
+use crate::cli::{CommandOutput, Project, database_url, groundstate, said};
 
 fn empty() -> TempDir {
     tempfile::tempdir().unwrap()
@@ -18,7 +18,7 @@ fn within(dir: &Path, arguments: &str) -> Command {
     command
 }
 
-async fn run(dir: &Path, arguments: &str) -> Said {
+async fn run(dir: &Path, arguments: &str) -> CommandOutput {
     said(&mut within(dir, arguments)).await
 }
 

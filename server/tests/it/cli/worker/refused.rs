@@ -2,7 +2,7 @@
 
 use tokio::net::TcpListener;
 
-use super::super::{Said, said};
+use super::super::{CommandOutput, said};
 use super::{Worker, engine};
 
 async fn refused(worker: &Worker, arguments: &str) -> String {
@@ -11,7 +11,7 @@ async fn refused(worker: &Worker, arguments: &str) -> String {
     stopped(worker, said)
 }
 
-fn stopped(worker: &Worker, said: Said) -> String {
+fn stopped(worker: &Worker, said: CommandOutput) -> String {
     assert_eq!(said.code, Some(2), "{}{}", said.stdout, said.stderr);
     assert!(worker.engines().is_empty(), "an engine was started");
     said.stderr

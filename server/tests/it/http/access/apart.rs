@@ -8,11 +8,14 @@ use super::things;
 use crate::http::archive::filled;
 use crate::http::somebody;
 
-const LISTS: [&str; 10] = [
+const LISTS: [&str; 13] = [
     "runs",
     "conversations",
     "corpora",
     "exports",
+    "datasets",
+    "datasets/uploads",
+    "indexes",
     "jobs",
     "review-queues",
     "calibrations",
@@ -42,12 +45,18 @@ async fn nothing_of_one_project_is_in_another(pool: PgPool) {
 
     // An administrator may look at both projects: what keeps them apart is not who asks.
     let export = |source: Value| json!({"source": source, "profile": "canonical"});
+    let dataset = |source: Value| json!({"name": "d", "source": source});
     let queue = |what: &str, of: Value| json!({"name": "q", what: of});
     for (list, order, pointer) in [
         ("exports", export(json!({"run": {"id": run}})), "/source/run/id"),
         ("exports", export(json!({"corpus": {"id": corpus}})), "/source/corpus/id"),
         ("corpora", json!({"name": "c", "spec": {"filter": {"runs": [run]}}}), "/spec/filter/runs/0"),
         ("corpora", json!({"name": "c", "spec": {"filter": {"judging": judging}}}), "/spec/filter/judging"),
+        ("datasets", dataset(json!({"run": {"id": run}})), "/source/run/id"),
+        ("datasets", dataset(json!({"corpus": {"id": corpus}})), "/source/corpus/id"),
+        ("datasets", dataset(json!({"export": {"id": of("{export}")}})), "/source/export/id"),
+        ("datasets", dataset(json!({"upload": {"id": of("{upload}")}})), "/source/upload/id"),
+        ("indexes", json!({"name": "i", "dataset": of("{dataset}")}), "/dataset"),
         ("calibrations", json!({"run": run}), "/run"),
         ("calibrations", json!({"judging": judging}), "/judging"),
         ("review-queues", queue("run", json!(run)), "/run"),

@@ -2,7 +2,10 @@
 
 use domain::api::documents::ValidationDetail;
 use domain::api::workers::JoinTokenSummary;
-use domain::api::{Annotation, CalibrationDetail, CorpusSummary, ExportSummary, ReviewQueue};
+use domain::api::{
+    Annotation, CalibrationDetail, CorpusSummary, DatasetSummary, DatasetUpload, ExportSummary, IndexSummary,
+    ReviewQueue,
+};
 use domain::job::JobKind;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -47,16 +50,20 @@ pub async fn made(app: &TestApp, author: &TestApp, stranger: &str) -> Vec<(&'sta
     let calibrations: Vec<CalibrationDetail> = app.post(&format!("{DEFAULT}/calibrations"), &json!({"run": id})).await;
     let validation: ValidationDetail = app.post(&format!("{DEFAULT}/validations"), &json!({})).await;
     let (join_token, worker) = worker(app).await;
+    let dataset = dataset(app, id).await;
+    workflow(app).await;
     vec![
         ("/join-tokens/{token}", format!("/join-tokens/{join_token}")),
         ("{token}", spare_token(pool, stranger).await.to_string()),
         ("/schemas/{kind}", "/schemas/judge".to_owned()),
         ("/personas/{name}", "/personas/easygoing_traveller".to_owned()),
         ("/playbooks/{name}", "/playbooks/retail_bank".to_owned()),
+        ("/workflows/{name}", "/workflows/echo".to_owned()),
         ("{kind}/{name}", format!("scenarios/{HELP}")),
         ("{kind}", "scenarios".to_owned()),
         ("{name}", HELP.to_owned()),
         ("{version}", "1".to_owned()),
+        ("{position}", "0".to_owned()),
         ("{project}", "default".to_owned()),
         ("{run}", id.to_string()),
         ("{conversation}", conversation.to_string()),
@@ -69,6 +76,9 @@ pub async fn made(app: &TestApp, author: &TestApp, stranger: &str) -> Vec<(&'sta
         ("{validation}", validation.summary.id),
         ("{corpus}", corpus(app).await),
         ("{export}", export(app, id).await),
+        ("{upload}", upload(app).await),
+        ("{index}", index(app, &dataset).await),
+        ("{dataset}", dataset),
         ("{job}", job(app).await),
         ("{model}", model(app).await),
         ("{worker}", worker),
@@ -117,6 +127,35 @@ async fn export(app: &TestApp, run: Uuid) -> String {
     let id = export.id.parse().unwrap();
     jobs::done(&app.pool, app.files(), JobKind::Export, id).await;
     export.id
+}
+
+/// A dataset that is ready.
+async fn dataset(app: &TestApp, run: Uuid) -> String {
+    let new = json!({"name": "rows", "source": {"run": {"id": run}}});
+    let dataset: DatasetSummary = app.post(&format!("{DEFAULT}/datasets"), &new).await;
+    jobs::done(&app.pool, app.files(), JobKind::Dataset, dataset.id.parse().unwrap()).await;
+    dataset.id
+}
+
+/// The workflow `echo`, which asks nobody.
+async fn workflow(app: &TestApp) {
+    let text = "workflow: echo\ninput: {a: text}\nsteps: {b: {code: a}}\noutput: {a: b}\n\
+                samples: [{input: {a: x}, output: {a: x}}]\n";
+    let saved = json!({"files": {"workflows/echo/workflow.yaml": text}, "promote": true});
+    let (status, answer) = app.send(Method::PUT, &format!("{DEFAULT}/workflows/echo"), &saved).await;
+    assert!(status.is_success(), "{answer}");
+}
+
+/// An index that is not built yet.
+async fn index(app: &TestApp, dataset: &str) -> String {
+    let new = json!({"name": "words", "dataset": dataset, "columns": {"text": "messages"}});
+    app.post::<IndexSummary>(&format!("{DEFAULT}/indexes"), &new).await.id
+}
+
+/// An upload that has begun.
+async fn upload(app: &TestApp) -> String {
+    let new = json!({"file_name": "a.jsonl", "bytes": 9});
+    app.post::<DatasetUpload>(&format!("{DEFAULT}/datasets/uploads"), &new).await.id
 }
 
 /// One that waits.

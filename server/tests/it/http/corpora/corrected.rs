@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::api::{CorpusDetail, CorpusState, ExportSummary};
+use domain::api::{BuildState, CorpusDetail, ExportSummary};
 use domain::corpus::Step;
 use domain::correction::CorrectedTurn;
 use domain::event::EventKind;
@@ -51,7 +51,14 @@ fn last(story: &Story) -> u32 {
 /// Keeps a correction, or that there is none any more.
 async fn correct(pool: &PgPool, story: &Story, seq: u32, turn: Option<CorrectedTurn>) {
     let (author, note) = ("ann".to_owned(), "n".to_owned());
-    let new = corrections::New { conversation: story.planned.id, seq, turn, author, note, created_at: clock::now() };
+    let new = corrections::CorrectionVersion {
+        conversation: story.planned.id,
+        seq,
+        turn,
+        author,
+        note,
+        created_at: clock::now(),
+    };
     let mut tx = pool.begin().await.unwrap();
     corrections::insert(&mut tx, &new).await.unwrap();
     tx.commit().await.unwrap();
@@ -134,7 +141,7 @@ async fn what_is_corrected_later_is_not_in_the_corpus(pool: PgPool) {
     let mut spec = all();
     spec["scan"] = json!({"pii": "keep"});
     let again = built(&app, "v2", spec).await;
-    assert_eq!(again.summary.state, CorpusState::Ready);
+    assert_eq!(again.summary.state, BuildState::Ready);
     let rows = exported(&app, &again).await;
     assert_eq!(rows.iter().map(versions).collect::<Vec<_>>(), [json!([2]), json!([]), json!([1])]);
     assert!(rows[0].to_string().contains("jane.roe") && rows[2].to_string().contains("jane.roe"));

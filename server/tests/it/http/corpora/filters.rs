@@ -31,7 +31,7 @@ pub async fn judge(salt: usize) -> Endpoint {
 }
 
 /// A conversation as its events tell it.
-struct Told {
+struct StoryColumns {
     id: String,
     /// The file of its scenario.
     text: String,
@@ -41,7 +41,7 @@ struct Told {
     reason: Option<String>,
 }
 
-fn told(story: &Story) -> Told {
+fn columns_of(story: &Story) -> StoryColumns {
     let text = project().join(format!("scenarios/retail_bank/{}.yaml", story.planned.scenario));
     let spoke = |kind: &EventKind| matches!(kind, EventKind::UserSpoke { .. });
     let judged = story.events.iter().filter_map(|event| match &event.kind {
@@ -49,7 +49,7 @@ fn told(story: &Story) -> Told {
         _ => None,
     });
     let [one, other] = judged.collect::<Vec<&Verdict>>().try_into().unwrap();
-    Told {
+    StoryColumns {
         id: story.planned.id.to_string(),
         text: std::fs::read_to_string(text).unwrap(),
         turns: story.events.iter().filter(|event| event.ancestry.is_empty() && spoke(&event.kind)).count(),
@@ -63,7 +63,7 @@ fn told(story: &Story) -> Told {
     }
 }
 
-impl Told {
+impl StoryColumns {
     fn has_tag(&self, tag: &str) -> bool {
         let tags = self.text.lines().find_map(|line| line.strip_prefix("tags: [")).unwrap();
         tags.trim_end_matches(']').split(", ").any(|own| own == tag)
@@ -79,8 +79,8 @@ async fn filters_select_what_events_and_files_tell(pool: PgPool) {
         config.panel = vec![judges[1].model().parse().unwrap()];
     });
     let run = play_all(run.await, 8).await;
-    let all: Vec<Told> = stories(&run).await.iter().map(told).collect();
-    let select = |keep: &dyn Fn(&Told) -> bool| {
+    let all: Vec<StoryColumns> = stories(&run).await.iter().map(columns_of).collect();
+    let select = |keep: &dyn Fn(&StoryColumns) -> bool| {
         let kept: Vec<&str> = all.iter().filter(|told| keep(told)).map(|told| told.id.as_str()).collect();
         assert!(!kept.is_empty() && kept.len() < all.len(), "{} of {} are no test", kept.len(), all.len());
         kept

@@ -2,13 +2,13 @@
 
 use domain::api::ProblemDetails;
 use domain::corpus::Report;
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use reqwest::StatusCode;
 use reqwest::header::CONTENT_TYPE;
 use serde_json::json;
 use sqlx::PgPool;
 
-use super::super::followed::{EVENTS, Held, data, follow, read};
+use super::super::followed::{EVENTS, TableLock, data, follow, read};
 use super::{LIST, TestApp};
 use crate::support::play::{HANDOVER, HELP, played};
 
@@ -28,7 +28,7 @@ async fn it_says_how_far_it_is_and_ends_with_the_report(pool: PgPool) {
     assert_eq!(data::<Report>(report), whole);
     assert_eq!(whole.found, 150);
     assert!(progress.iter().all(|(name, _)| *name == "progress"), "{progress:?}");
-    let told: Vec<Doing> = progress.iter().map(|(_, doing)| data(doing)).collect();
+    let told: Vec<JobProgress> = progress.iter().map(|(_, doing)| data(doing)).collect();
     assert!(told.iter().any(|doing| doing.step == "read" && doing.total == Some(150)), "{told:?}");
 }
 
@@ -46,7 +46,7 @@ async fn whoever_hangs_up_ends_the_work(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     played(&pool, &[HELP], 3, 7, &[]).await;
     let preview = format!("{LIST}/preview");
-    let held = Held::lock(&pool, "events").await;
+    let held = TableLock::lock(&pool, "events").await;
     for accept in [EVENTS, "application/json"] {
         held.hang_up(&app, &preview, accept).await;
         held.until(|waiting| waiting == 0).await;

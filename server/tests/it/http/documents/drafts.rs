@@ -1,7 +1,7 @@
 //! Drafts: kept whatever is found in them, used when they are sound.
 
 use domain::api::Page;
-use domain::api::documents::{Changes, Document, DocumentSummary, Found};
+use domain::api::documents::{Changes, Document, DocumentFinding, DocumentSummary};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use sqlx::PgPool;
@@ -61,7 +61,7 @@ async fn a_text_is_checked_and_nothing_kept(pool: PgPool) {
         "a: [1\n".to_owned(),
         String::new(),
     ] {
-        let found: Vec<Found> = app.post(&format!("{HELP}/check"), &json!({"text": text})).await;
+        let found: Vec<DocumentFinding> = app.post(&format!("{HELP}/check"), &json!({"text": text})).await;
         said.push(format!("{} findings", found.len()));
         said.extend(found.iter().map(|f| format!("{}:{} {} {} {}", f.file, f.line, f.grade, f.pointer, f.message)));
     }
@@ -91,7 +91,8 @@ async fn a_playbook_whose_tools_break_is_not_used(pool: PgPool) {
     let app = filled(&pool).await;
     let path = "/api/v1/projects/default/playbooks/retail_bank";
     let mut files = app.json::<Document>(path).await.files;
-    let check = async |files: &_| app.post::<Vec<Found>>(&format!("{path}/check"), &json!({"files": files})).await;
+    let check =
+        async |files: &_| app.post::<Vec<DocumentFinding>>(&format!("{path}/check"), &json!({"files": files})).await;
     assert_eq!(check(&files).await, []);
     let playbook = files.get_mut("playbooks/retail_bank/playbook.yaml").unwrap();
     let reason = "        reason: {type: string, enum: [lost, stolen,";

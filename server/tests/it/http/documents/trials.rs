@@ -1,6 +1,6 @@
 //! `…/scenarios/{name}/play`, `…/playbooks/{name}/try` and `…/import`: nothing of it is kept.
 
-use domain::api::trials::{ImportedDraft, Prompts, Rehearsal, TracedValue, Tried, TriedResult};
+use domain::api::trials::{ImportedDraft, Prompts, Rehearsal, TracedValue, TrialReport, TrialResult};
 use domain::event::EventKind;
 use domain::origin::Origin;
 use domain::outcome::Outcome;
@@ -74,8 +74,8 @@ async fn calls_are_tried_one_after_the_other(pool: PgPool) {
         {"tool": "verify_identity", "arguments":
             {"customer_id": "cus_0000", "date_of_birth": "1990-01-01", "postcode": "00000"}},
     ]);
-    let tried: Tried = post(&app, TRY, &json!({"scenario": "help_card_abroad", "calls": calls})).await;
-    assert_eq!(tried.replies[0].result, TriedResult::Refused);
+    let tried: TrialReport = post(&app, TRY, &json!({"scenario": "help_card_abroad", "calls": calls})).await;
+    assert_eq!(tried.replies[0].result, TrialResult::Refused);
     assert_eq!(tried.replies[0].why.as_deref(), Some("the playbook has no such tool"));
     assert_eq!(tried.replies[1].why.as_deref(), Some("the arguments do not fit the tool's `parameters`"));
     assert_eq!(tried.replies[2].why.as_deref(), Some("the tool's function called fail()"));
@@ -109,7 +109,7 @@ fn origins(values: &[TracedValue]) -> Vec<(String, &Origin)> {
 #[sqlx::test(migrations = "../migrations")]
 async fn each_value_of_an_answer_tells_where_it_comes_from(pool: PgPool) {
     let app = filled(&pool).await;
-    let tried: Tried = post(&app, TRY, &json!({"calls": add_payee()})).await;
+    let tried: TrialReport = post(&app, TRY, &json!({"calls": add_payee()})).await;
     let (argument, world) = (
         |at: &str| Origin::Argument { pointer: format!("/{at}") },
         |at: &str, others: usize| Origin::World { pointer: at.to_owned(), others },
@@ -154,11 +154,11 @@ async fn the_world_after_calls_tells_which_call_wrote_a_value(pool: PgPool) {
     }
     let unread = refused(&app, Method::POST, TRY, &tried(json!({"pointer": 7}))).await;
     assert_eq!(unread.len(), 1, "{unread:?}");
-    let done: Tried = post(&app, TRY, &tried(json!({"pointer": "/session/verified_customer_id"}))).await;
+    let done: TrialReport = post(&app, TRY, &tried(json!({"pointer": "/session/verified_customer_id"}))).await;
     let found = done.traced.unwrap();
     assert_eq!(found.value, json!("cus_1901"));
     assert_eq!(found.written_by.map(|writer| writer.seq), Some(done.replies[0].seq));
-    let done: Tried = post(&app, TRY, &tried(json!({"pointer": "/customers/cus_1901/full_name"}))).await;
+    let done: TrialReport = post(&app, TRY, &tried(json!({"pointer": "/customers/cus_1901/full_name"}))).await;
     assert_eq!(done.traced.unwrap().written_by, None);
     // Before the first call nobody was verified.
     let early = json!({"pointer": "/session/verified_customer_id", "seq": 0});

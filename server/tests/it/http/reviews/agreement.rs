@@ -31,7 +31,7 @@ fn published() -> Recorded {
 async fn alpha_of_a_queue_and_of_a_project_is_as_published(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let recorded = published();
-    let played = Played::new(&pool, recorded.units.len()).await;
+    let played = ReviewedRun::new(&pool, recorded.units.len()).await;
     let made = queue(&app, &json!({"name": "q", "raters_each": 4, "conversations": played.conversations})).await;
     let mut rows = Vec::new();
     for (id, unit) in played.conversations.iter().zip(&recorded.units) {

@@ -9,7 +9,7 @@ use super::*;
 #[sqlx::test(migrations = "../migrations")]
 async fn steps_are_annotated_and_resolved(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 1).await;
+    let played = ReviewedRun::new(&pool, 1).await;
     let (ann, ben) = (named(&app, "ann", Role::Author).await, named(&app, "ben", Role::Author).await);
     let list = played.path("annotations");
     let hostile = "<img src=x onerror=alert(1)>\nand '; DROP TABLE annotations; --";
@@ -36,7 +36,7 @@ async fn steps_are_annotated_and_resolved(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn a_conversation_has_a_thousand_annotations_at_most(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 1).await;
+    let played = ReviewedRun::new(&pool, 1).await;
     let (ann, list) = (named(&app, "ann", Role::Author).await, played.path("annotations"));
     let many = "INSERT INTO annotations (id, conversation_id, seq, text, labels, author, created_at)
                 SELECT gen_random_uuid(), $1, 1, 'hm', '{}'::text[], 'ann', now() FROM generate_series(1, 999)";
@@ -54,7 +54,7 @@ async fn a_conversation_has_a_thousand_annotations_at_most(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn annotations_that_cannot_be(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 1).await;
+    let played = ReviewedRun::new(&pool, 1).await;
     let list = played.path("annotations");
     let mut all = String::new();
     for bad in [

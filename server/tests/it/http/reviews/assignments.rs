@@ -22,7 +22,7 @@ async fn work(app: &TestApp, queue: &str) -> Vec<String> {
 #[sqlx::test(migrations = "../migrations")]
 async fn raters_who_race_share_the_places(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 8).await;
+    let played = ReviewedRun::new(&pool, 8).await;
     let made = queue(&app, &json!({"name": "q", "raters_each": 2, "conversations": played.conversations})).await;
     let raters: Vec<TestApp> = join_all(["ann", "ben", "cem", "dee"].map(|name| named(&app, name, Role::Author))).await;
     let rated = join_all(raters.iter().map(|rater| work(rater, &made.id))).await;
@@ -39,7 +39,7 @@ async fn raters_who_race_share_the_places(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn the_last_place_is_given_once(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 1).await;
+    let played = ReviewedRun::new(&pool, 1).await;
     let (ann, ben) = (named(&app, "ann", Role::Author).await, named(&app, "ben", Role::Author).await);
     for i in 0..20 {
         let order = json!({"name": format!("q{i}"), "conversations": played.conversations});
@@ -57,7 +57,7 @@ async fn the_last_place_is_given_once(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn who_is_idle_blocks_nobody_and_loses_nothing(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 1).await;
+    let played = ReviewedRun::new(&pool, 1).await;
     let (ann, ben) = (named(&app, "ann", Role::Author).await, named(&app, "ben", Role::Author).await);
     let made = queue(&app, &json!({"name": "q", "conversations": played.conversations})).await;
     let taken = next(&ann, &made.id).await.task.unwrap();
@@ -78,7 +78,7 @@ async fn who_is_idle_blocks_nobody_and_loses_nothing(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn admins_give_conversations_to_people(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 2).await;
+    let played = ReviewedRun::new(&pool, 2).await;
     let (ann, ben) = (named(&app, "ann", Role::Author).await, named(&app, "ben", Role::Author).await);
     let vic = named(&app, "vic", Role::Viewer).await;
     let made = queue(&app, &json!({"name": "q", "conversations": played.conversations})).await;

@@ -16,7 +16,7 @@ const DEFAULT: &str = "/api/v1/projects/default";
 /// Three conversations of a run, the first in an open, blind queue; an author who is to rate it, and one who has.
 struct Blind {
     app: TestApp,
-    played: Played,
+    played: ReviewedRun,
     ann: TestApp,
     ben: TestApp,
 }
@@ -24,7 +24,7 @@ struct Blind {
 impl Blind {
     async fn new(pool: &PgPool) -> Self {
         let app = TestApp::start(pool).await;
-        let played = Played::new(pool, 3).await;
+        let played = ReviewedRun::new(pool, 3).await;
         let (ann, ben) = (named(&app, "ann", Role::Runner).await, named(&app, "ben", Role::Runner).await);
         let first = played.conversations[0];
         // So that a score tells it from the others.
@@ -156,7 +156,7 @@ async fn what_is_made_of_verdicts_is_closed_until_one_has_rated(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn a_queue_is_not_in_the_order_of_scores(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 4).await;
+    let played = ReviewedRun::new(&pool, 4).await;
     for (score, id) in [9_i16, 2, 8, 1].into_iter().zip(&played.conversations) {
         let judged = "UPDATE verdicts SET overall = $1 WHERE conversation_id = $2";
         sqlx::query(judged).bind(score).bind(id).execute(&pool).await.unwrap();

@@ -13,7 +13,7 @@ use crate::support::play::planned;
 
 const LIST: &str = "/api/v1/projects/default/calibrations";
 
-async fn upload(app: &TestApp, played: &Played, kind: &str, text: String) -> (StatusCode, Value) {
+async fn upload(app: &TestApp, played: &ReviewedRun, kind: &str, text: String) -> (StatusCode, Value) {
     let path = format!("{LIST}/ratings?run={}", played.run);
     let response = app.request(Method::POST, &path).header("content-type", kind).body(text).send().await.unwrap();
     (response.status(), response.json().await.unwrap())
@@ -22,7 +22,7 @@ async fn upload(app: &TestApp, played: &Played, kind: &str, text: String) -> (St
 #[sqlx::test(migrations = "../migrations")]
 async fn a_judge_is_compared_with_what_people_rated(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 3).await;
+    let played = ReviewedRun::new(&pool, 3).await;
     let ann = named(&app, "ann", Role::Author).await;
     let (status, answer) = ann.send(Method::POST, LIST, &json!({"run": played.run})).await;
     assert_eq!(status, StatusCode::CONFLICT, "{answer}");
@@ -63,7 +63,7 @@ async fn a_judge_is_compared_with_what_people_rated(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn a_sheet_goes_out_and_comes_back(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 3).await;
+    let played = ReviewedRun::new(&pool, 3).await;
     let ann = named(&app, "ann", Role::Author).await;
     let response = ann.get(&format!("{LIST}/sheet?run={}&n=2", played.run)).await;
     assert_eq!(response.headers()["content-type"], "text/csv; charset=utf-8");
@@ -87,7 +87,7 @@ async fn a_sheet_goes_out_and_comes_back(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn a_sheet_is_made_of_scores_alone(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 5).await;
+    let played = ReviewedRun::new(&pool, 5).await;
     let logged = Logged::watch();
     let sheet = app.text(&format!("{LIST}/sheet?run={}&n=2", played.run)).await;
     assert_eq!(sheet.lines().count(), 3, "{sheet}");
@@ -99,7 +99,7 @@ async fn a_sheet_is_made_of_scores_alone(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn uploads_that_are_refused_change_nothing(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 1).await;
+    let played = ReviewedRun::new(&pool, 1).await;
     let (ann, id) = (named(&app, "ann", Role::Author).await, played.conversations[0]);
     let of_ben = format!("conversation,rater,overall\n{id},ben,4\n");
     assert_eq!(upload(&ann, &played, "text/csv", of_ben.clone()).await.0, StatusCode::FORBIDDEN);

@@ -12,7 +12,7 @@ use super::*;
 #[sqlx::test(migrations = "../migrations")]
 async fn a_conversation_is_corrected_five_hundred_times_at_most(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 1).await;
+    let played = ReviewedRun::new(&pool, 1).await;
     let (ann, path) = (named(&app, "ann", Role::Author).await, played.path("corrections"));
     let seq = *played.turns().last().unwrap();
     let order = |content: &str| json!({"seq": seq, "content": content, "note": "Warmer."});
@@ -36,7 +36,7 @@ fn message(whole: &CorrectedConversation, seq: u32) -> &CorrectedMessage {
 #[sqlx::test(migrations = "../migrations")]
 async fn a_correction_is_a_version_and_the_original_stays(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 1).await;
+    let played = ReviewedRun::new(&pool, 1).await;
     let (ann, ben) = (named(&app, "ann", Role::Author).await, named(&app, "ben", Role::Author).await);
     let path = played.path("corrections");
     let last = *played.turns().last().unwrap();
@@ -81,7 +81,7 @@ async fn a_correction_is_a_version_and_the_original_stays(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn corrected_calls_must_be_ones_that_can_be_made(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 1).await;
+    let played = ReviewedRun::new(&pool, 1).await;
     let path = played.path("corrections");
     let (seq, calls) = played.calling();
     assert_eq!((&calls[0]["name"], calls.as_array().unwrap().len()), (&json!("search_help"), 2));
@@ -120,7 +120,7 @@ async fn corrected_calls_must_be_ones_that_can_be_made(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn corrected_words_come_from_somewhere(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 1).await;
+    let played = ReviewedRun::new(&pool, 1).await;
     let path = played.path("corrections");
     let (turns, (calling, _)) = (played.turns(), played.calling());
     let answer = turns.into_iter().find(|seq| *seq > calling).unwrap();
@@ -166,7 +166,7 @@ async fn corrected_words_come_from_somewhere(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn two_at_once_get_a_version_each(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 1).await;
+    let played = ReviewedRun::new(&pool, 1).await;
     let (path, last) = (played.path("corrections"), *played.turns().last().unwrap());
     let correct = async |words: &str| {
         let made: Correction = app.post(&path, &json!({"seq": last, "content": words, "note": "n"})).await;

@@ -28,7 +28,7 @@ async fn a_while() {
 #[sqlx::test(migrations = "../migrations")]
 async fn lists_and_facets_go_by_what_people_did(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 4).await;
+    let played = ReviewedRun::new(&pool, 4).await;
     let run = played.run;
     for name in ["rated", "annotated", "corrected"] {
         assert_eq!(found(&app, run, &format!("{name}=true")).await, [0; 0], "{name}");
@@ -72,7 +72,7 @@ async fn lists_and_facets_go_by_what_people_did(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn corpora_go_by_what_people_did(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 3).await;
+    let played = ReviewedRun::new(&pool, 3).await;
     let correct = json!({"seq": *played.turns().last().unwrap(), "content": "Gladly!", "note": "warmer"});
     let _: Correction = app.post(&played.path("corrections"), &correct).await;
     assert_eq!(rate(&app, &played.conversations[1].to_string(), &json!({"scores": {"overall": 7}})).await.0, 200);

@@ -12,7 +12,7 @@ use crate::support::play::planned;
 #[sqlx::test(migrations = "../migrations")]
 async fn a_queue_is_worked_through(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 3).await;
+    let played = ReviewedRun::new(&pool, 3).await;
     let (ann, ben) = (named(&app, "ann", Role::Author).await, named(&app, "ben", Role::Author).await);
     let order =
         json!({"name": "First look", "instructions": "Mind the tone.", "raters_each": 2, "run": played.run, "n": 2});
@@ -56,7 +56,7 @@ async fn a_queue_is_worked_through(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn what_was_rated_before_is_done(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 2).await;
+    let played = ReviewedRun::new(&pool, 2).await;
     let ann = named(&app, "ann", Role::Author).await;
     rate(&ann, &played.conversations[0].to_string(), &json!({"goal_achieved": true})).await;
     let made = queue(&app, &json!({"name": "q", "conversations": played.conversations})).await;
@@ -67,7 +67,7 @@ async fn what_was_rated_before_is_done(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn a_corpus_is_reviewed(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 3).await;
+    let played = ReviewedRun::new(&pool, 3).await;
     let corpus = store::clock::id();
     sqlx::query(
         "INSERT INTO corpora (id, project_id, name, spec, manifest_hash, created_by, created_at)
@@ -96,7 +96,7 @@ async fn a_corpus_is_reviewed(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn queues_that_cannot_be(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 1).await;
+    let played = ReviewedRun::new(&pool, 1).await;
     let unplayed = planned(&pool, &[HELP], 1, 1, &[]).await.control.run.id;
     let (known, none) = (played.conversations[0], Uuid::nil());
     let cases: Vec<Value> = vec![

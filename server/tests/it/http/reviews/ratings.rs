@@ -11,7 +11,7 @@ use super::*;
 #[sqlx::test(migrations = "../migrations")]
 async fn a_later_word_counts_and_the_earlier_is_kept(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 1).await;
+    let played = ReviewedRun::new(&pool, 1).await;
     let ann = named(&app, "ann", Role::Author).await;
     let id = played.conversations[0].to_string();
     let first = json!({"scores": {"consistency": 4, "overall": 5}, "comment": "<script>alert(1)</script>"});
@@ -31,7 +31,7 @@ async fn a_later_word_counts_and_the_earlier_is_kept(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn ratings_that_cannot_be(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 1).await;
+    let played = ReviewedRun::new(&pool, 1).await;
     let id = played.conversations[0].to_string();
     let mut all = String::new();
     for bad in [
@@ -76,7 +76,7 @@ async fn ratings_that_cannot_be(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn raters_judge_blindly(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let played = Played::new(&pool, 1).await;
+    let played = ReviewedRun::new(&pool, 1).await;
     let (ann, ben) = (named(&app, "ann", Role::Author).await, named(&app, "ben", Role::Author).await);
     let id = played.conversations[0].to_string();
     let made = queue(&app, &json!({"name": "q", "raters_each": 2, "conversations": played.conversations})).await;

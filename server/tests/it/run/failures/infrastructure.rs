@@ -31,7 +31,7 @@ async fn check(pool: &PgPool, answer: fn() -> Response, because: &str, attempts:
         panic!("{because}: {kinds:?}")
     };
     let (written, _) = exported(&player, false).await;
-    assert_eq!((written.rows, written.not_accepted), (1, 1), "{because}");
+    assert_eq!((written.report.rows, written.report.not_accepted), (1, 1), "{because}");
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -41,7 +41,7 @@ async fn an_endpoint_that_fails_loses_its_own_conversation_only(pool: PgPool) {
     check(&pool, || status(401), "check that the spec names the key", 1..=1).await;
     // A busy endpoint is a healthy one: it is waited for as long as patience lasts.
     check(&pool, busy, "asks for fewer requests", all..=usize::MAX).await;
-    check(&pool, not_json, "a chat completion", all..=all).await;
+    check(&pool, not_json, "did not answer as an OpenAI-compatible API", all..=all).await;
     check(&pool, cut, "broke off in the middle", all..=all).await;
 }
 

@@ -46,7 +46,7 @@ async fn inventions_never_reach_the_agent(pool: PgPool) {
     assert!(matches!(stories[0].outcome, Outcome::Failed { .. }), "a tool that was needed did not work");
     assert_eq!(stories[1].outcome, Outcome::Accepted);
     let (written, text) = exported(&player, true).await;
-    assert_eq!(written.rows, 2);
+    assert_eq!(written.report.rows, 2);
     assert!(!text.contains("9.99"));
 }
 

@@ -25,18 +25,18 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub struct Process {
     child: Child,
     group: Option<Pid>,
-    written: Kept,
-    complained: Kept,
+    written: SharedBytes,
+    complained: SharedBytes,
     listening: JoinHandle<()>,
 }
 
 /// The first bytes of a stream, or the last.
-type Kept = Arc<Mutex<Vec<u8>>>;
+type SharedBytes = Arc<Mutex<Vec<u8>>>;
 
 impl Process {
     /// # Errors
     /// The command cannot be started.
-    pub fn start(command: &str) -> Result<(Self, (Overheard, ChildStdin)), String> {
+    pub fn start(command: &str) -> Result<(Self, (RecordedOutput, ChildStdin)), String> {
         let words = shlex::split(command).ok_or("is not a command: a quote is not closed")?;
         let (name, arguments) = words.split_first().ok_or("is not a command: it is empty")?;
         let piped = Stdio::piped;
@@ -49,9 +49,9 @@ impl Process {
             return Err("has no standard input and output".to_owned());
         };
         let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-        let (written, complained) = (Kept::default(), Kept::default());
+        let (written, complained) = (SharedBytes::default(), SharedBytes::default());
         let listening = tokio::spawn(keep_last(complaints, Arc::clone(&complained)));
-        let output = Overheard { output, first: Arc::clone(&written) };
+        let output = RecordedOutput { output, first: Arc::clone(&written) };
         Ok((Self { child, group, written, complained, listening }, (output, input)))
     }
 
@@ -86,13 +86,13 @@ impl Drop for Process {
     }
 }
 
-/// What a process writes, of which the beginning is remembered.
-pub struct Overheard {
+/// The output of a process, with a copy of its beginning.
+pub struct RecordedOutput {
     output: ChildStdout,
-    first: Kept,
+    first: SharedBytes,
 }
 
-impl AsyncRead for Overheard {
+impl AsyncRead for RecordedOutput {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
         let before = buf.filled().len();
         let polled = Pin::new(&mut self.output).poll_read(cx, buf);
@@ -104,7 +104,7 @@ impl AsyncRead for Overheard {
 }
 
 /// Reads to the end: a process stops when nobody takes what it writes.
-async fn keep_last(mut stream: ChildStderr, last: Kept) {
+async fn keep_last(mut stream: ChildStderr, last: SharedBytes) {
     let mut buffer = [0; 4096];
     while let Ok(read @ 1..) = stream.read(&mut buffer).await {
         let mut last = last.lock();
@@ -114,6 +114,6 @@ async fn keep_last(mut stream: ChildStderr, last: Kept) {
     }
 }
 
-fn kept(kept: &Kept) -> String {
+fn kept(kept: &SharedBytes) -> String {
     String::from_utf8_lossy(&kept.lock()).trim().to_owned()
 }

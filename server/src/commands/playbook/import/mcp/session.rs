@@ -9,8 +9,8 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 use rmcp::{ServiceError, ServiceExt};
 
 use domain::text;
-use projects::import::imported::MAX_TOOLS;
-use projects::import::mcp::Listed;
+use projects::import::imported_interface::MAX_TOOLS;
+use projects::import::mcp::ServerListing;
 
 /// Pages of tools that are asked for. A server may invent pages without end.
 const MAX_PAGES: usize = 100;
@@ -18,14 +18,14 @@ const MAX_PAGES: usize = 100;
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Why there is nothing to import, in words that go on after the server's name.
-pub enum Trouble {
+pub enum SessionError {
     /// The conversation broke off, or never began.
     Broken(String),
     /// It went well, and the server is of no use.
     Useless(String),
 }
 
-pub async fn list<T, E, A>(transport: T) -> Result<Listed, Trouble>
+pub async fn list<T, E, A>(transport: T) -> Result<ServerListing, SessionError>
 where
     T: IntoTransport<RoleClient, E, A>,
     E: std::error::Error + Send + Sync + 'static,
@@ -37,12 +37,12 @@ where
             ClientInitializeError::TransportError { error, .. } => cause(error.error.as_ref()),
             other => text::line(&other.to_string()),
         };
-        Trouble::Broken(format!("did not answer as an MCP server: {cause}"))
+        SessionError::Broken(format!("did not answer as an MCP server: {cause}"))
     })?;
     let tools = tools(&session).await;
     let title = title(&session);
     tokio::time::timeout(GOODBYE, session.close()).await.ok();
-    Ok(Listed { title, tools: tools? })
+    Ok(ServerListing { title, tools: tools? })
 }
 
 type Session = RunningService<RoleClient, ClientConfig>;
@@ -52,27 +52,29 @@ fn title(session: &Session) -> String {
     server.map(|server| server.title.unwrap_or(server.name)).unwrap_or_default()
 }
 
-async fn tools(session: &Session) -> Result<Vec<Tool>, Trouble> {
+async fn tools(session: &Session) -> Result<Vec<Tool>, SessionError> {
     let mut tools = Vec::new();
     let mut cursor = None;
     for _ in 0..MAX_PAGES {
         let page = session.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await;
         let page = page.map_err(|fault| match fault {
             ServiceError::McpError(error) if error.code == ErrorCode::METHOD_NOT_FOUND => {
-                Trouble::Useless("has no tools".to_owned())
+                SessionError::Useless("has no tools".to_owned())
             }
-            fault => Trouble::Broken(format!("did not list its tools: {}", text::line(&fault.to_string()))),
+            fault => SessionError::Broken(format!("did not list its tools: {}", text::line(&fault.to_string()))),
         })?;
         tools.extend(page.tools);
         if tools.len() > MAX_TOOLS {
-            return Err(Trouble::Useless(format!("has more than {MAX_TOOLS} tools; that is too many for an agent")));
+            return Err(SessionError::Useless(format!(
+                "has more than {MAX_TOOLS} tools; that is too many for an agent"
+            )));
         }
         match page.next_cursor {
             None => return Ok(tools),
             next => cursor = next,
         }
     }
-    Err(Trouble::Useless(format!("has more than {MAX_PAGES} pages of tools; they seem to have no end")))
+    Err(SessionError::Useless(format!("has more than {MAX_PAGES} pages of tools; they seem to have no end")))
 }
 
 /// What is at the bottom of a fault; what wraps it speaks of types.

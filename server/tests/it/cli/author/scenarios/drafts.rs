@@ -6,7 +6,9 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::time::timeout;
 
-use super::{author, bicycle, endless, model, music_school, said, says, scenarios, small_project, status, told};
+use super::{
+    author, bicycle, endless, model, music_school, prompts_sent, said, says, scenarios, small_project, status,
+};
 use crate::support::endpoint::silence;
 
 /// Nobody has the money.
@@ -56,17 +58,20 @@ async fn sound_drafts_are_kept_and_the_rest_is_listed_with_reasons() {
     ");
     assert!(drafted.stderr.ends_with("6/6 drafts, 2 kept\n"), "{}", drafted.stderr);
 
-    let feedback = told(&endpoint, 2);
-    assert_eq!(feedback[..2], told(&endpoint, 1)[..2], "the question is the same");
+    let feedback = prompts_sent(&endpoint, 2);
+    assert_eq!(feedback[..2], prompts_sent(&endpoint, 1)[..2], "the question is the same");
     assert_eq!(feedback[2], poor());
     insta::assert_snapshot!(feedback[3], @"
     That cannot be used:
     - expected_outcome: the script does not reach it: infrastructure: undefined value: `calls.make_transfer` is undefined (in <string>:1); `make_transfer` answered `Error: Insufficient funds: 512.00 is available on acc_2008.` [unreachable-outcome]
     Mend all of it and write the whole document again.
     ");
-    assert!(told(&endpoint, 3)[1].contains("- The deposit on a new bicycle"), "what was kept is not to be repeated");
-    assert!(told(&endpoint, 0)[1].contains("What is asked for: lessons"));
-    let huge = told(&endpoint, 9);
+    assert!(
+        prompts_sent(&endpoint, 3)[1].contains("- The deposit on a new bicycle"),
+        "what was kept is not to be repeated"
+    );
+    assert!(prompts_sent(&endpoint, 0)[1].contains("What is asked for: lessons"));
+    let huge = prompts_sent(&endpoint, 9);
     assert_eq!(huge.len(), 3, "what is too long is not sent back");
     assert!(huge[2].contains("the reply is 100000 bytes long; at most 65536 are read"), "{}", huge[2]);
 

@@ -1,4 +1,4 @@
-//! Long work that says how far it is, as server-sent events, to whoever accepts them.
+//! The progress of long work as server-sent events, for clients that accept them.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -7,7 +7,7 @@ use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use domain::progress::Doing;
+use domain::progress::JobProgress;
 use futures::{Stream, stream};
 use serde::Serialize;
 use tokio::sync::watch;
@@ -26,7 +26,7 @@ pub fn wanted(headers: &HeaderMap) -> bool {
 pub fn answer<T: Serialize + Send + 'static>(
     name: &'static str,
     work: impl Future<Output = Result<T>> + Send + 'static,
-    told: watch::Receiver<Option<Doing>>,
+    told: watch::Receiver<Option<JobProgress>>,
 ) -> Response {
     let work = Box::pin(async move { last(name, work.await) });
     Sse::new(events(work, told)).keep_alive(KeepAlive::default()).into_response()
@@ -36,7 +36,7 @@ type Work = Pin<Box<dyn Future<Output = Event> + Send>>;
 
 fn events(
     work: Work,
-    told: watch::Receiver<Option<Doing>>,
+    told: watch::Receiver<Option<JobProgress>>,
 ) -> impl Stream<Item = std::result::Result<Event, Infallible>> {
     stream::unfold(Some((work, told)), async |state| {
         let (mut work, mut told) = state?;
@@ -50,7 +50,7 @@ fn events(
 }
 
 /// How far it is, when that changes; never again once the work has ended, which says so itself.
-async fn doing(told: &mut watch::Receiver<Option<Doing>>) -> Doing {
+async fn doing(told: &mut watch::Receiver<Option<JobProgress>>) -> JobProgress {
     loop {
         if told.changed().await.is_err() {
             std::future::pending::<()>().await;
@@ -68,6 +68,6 @@ fn last(name: &str, done: Result<impl Serialize>) -> Event {
     }
 }
 
-fn event(name: &str, data: &impl Serialize) -> Event {
+pub fn event(name: &str, data: &impl Serialize) -> Event {
     Event::default().event(name).json_data(data).unwrap_or_else(|_| Event::default().comment("unreadable"))
 }

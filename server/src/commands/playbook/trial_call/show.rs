@@ -1,9 +1,9 @@
 //! A call's answer as people read it.
 
-use crate::say::say;
+use crate::output::say;
 use domain::patch::PatchOp;
 use engine::World;
-use engine::tried_call::Reply;
+use engine::trial_call::Reply;
 use serde_json::Value;
 
 use crate::commands::playbook::paint::Paint;

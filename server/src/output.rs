@@ -1,6 +1,6 @@
-//! What commands print.
+//! The output of commands.
 
-/// Prints a line. Whoever reads us may stop (`| head`): that is no error of ours.
+/// Prints a line. The reader may stop early (`| head`); that is no error.
 macro_rules! say {
     ($($part:tt)*) => {{
         use std::io::Write as _;

@@ -3,23 +3,23 @@
 mod flags;
 mod show;
 
-use crate::say::say;
+use crate::output::say;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use engine::tried_call::{Attempt, Reply};
+use engine::trial_call::{Attempt, Reply};
 
 use super::super::BAD_INPUT;
 use super::Project;
 use domain::bad_input::BadInput;
-use flags::Planned;
+use flags::TrialPlan;
 use show::Show;
 
 /// Prints the answer and what the call changed, or the error that the agent would read and why.
 ///
 /// The exit code is 0 even if the call is refused. It is 2 if the flags or the playbook are wrong.
 #[derive(clap::Args)]
-pub struct Try {
+pub struct TrialArgs {
     /// The tool to call
     tool: String,
     /// The playbook whose tool is called
@@ -38,8 +38,8 @@ pub struct Try {
     project: Project,
 }
 
-pub fn run(args: &Try) -> anyhow::Result<ExitCode> {
-    let Planned { mut attempt, before, call } = flags::read(args)?;
+pub fn run(args: &TrialArgs) -> anyhow::Result<ExitCode> {
+    let TrialPlan { mut attempt, before, call } = flags::read(args)?;
     let show = Show::on_stdout();
     if let (None, Err(fault)) = (&args.scenario, attempt.check_world()) {
         show.note(&format!("the base world alone is not valid ({fault}); --scenario calls on a scenario's world"));

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use domain::access::{Role, Scope};
 use sqlx::PgConnection;
 use strum::VariantArray;
 use uuid::Uuid;
 
-use super::{Role, Scope};
-use crate::http::error::{HttpError, Result};
+use super::error::{HttpError, Result};
 use store::projects::{self, Project};
 use store::tokens::Token;
 use store::users::User;

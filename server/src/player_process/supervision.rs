@@ -1,4 +1,4 @@
-//! Keeps one player beside a server: starts it again when it has ended, and ends one that is silent.
+//! Supervises one player beside a server: restarts it when it has ended, and ends it when it is silent.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
 use super::PlayerProcess;
-use super::question::Asked;
+use super::question::Questions;
 
 /// How often it is looked whether the player says that it lives.
 const LOOK: Duration = Duration::from_secs(5);
@@ -34,10 +34,10 @@ pub struct PlayerOrder {
 ///
 /// # Errors
 /// The first player cannot start, or says why it cannot play.
-pub async fn keep(
+pub async fn supervise(
     order: &PlayerOrder,
     pool: &PgPool,
-    mut asked: Asked,
+    mut asked: Questions,
     stop: &CancellationToken,
 ) -> anyhow::Result<()> {
     let (mut wait, mut first) = (WAIT, true);
@@ -45,14 +45,14 @@ pub async fn keep(
         let mut process = PlayerProcess::start(&order.arguments, &order.database_url, order.drain)?;
         let (begun, pid) = (Instant::now(), process.pid());
         match life(&mut process, pid, pool, &mut asked, stop).await {
-            End::Asked => {
+            ProcessEnd::Asked => {
                 process.stop().await;
                 return Ok(());
             }
             // It has said why on standard error. Somebody who asks it to stop, and not the server, gets another one.
-            End::Said(code) if first && code != 0 => bail!("the player ended with exit code {code}"),
-            End::Said(code) => error!(code, "the player ended"),
-            End::Killed(how) => error!("the player ended: {how}"),
+            ProcessEnd::Exited(code) if first && code != 0 => bail!("the player ended with exit code {code}"),
+            ProcessEnd::Exited(code) => error!(code, "the player ended"),
+            ProcessEnd::Killed(how) => error!("the player ended: {how}"),
         }
         first = false;
         if let Some(pid) = pid {
@@ -66,10 +66,10 @@ pub async fn keep(
     }
 }
 
-enum End {
+enum ProcessEnd {
     /// Somebody asked it to stop.
     Asked,
-    Said(i32),
+    Exited(i32),
     Killed(String),
 }
 
@@ -77,17 +77,17 @@ async fn life(
     process: &mut PlayerProcess,
     pid: Option<i32>,
     pool: &PgPool,
-    asked: &mut Asked,
+    asked: &mut Questions,
     stop: &CancellationToken,
-) -> End {
+) -> ProcessEnd {
     let mut looks = interval(LOOK);
     loop {
         tokio::select! {
             status = process.ended() => return match status {
-                Ok(status) => status.code().map_or_else(|| End::Killed(status.to_string()), End::Said),
-                Err(error) => End::Killed(error.to_string()),
+                Ok(status) => status.code().map_or_else(|| ProcessEnd::Killed(status.to_string()), ProcessEnd::Exited),
+                Err(error) => ProcessEnd::Killed(error.to_string()),
             },
-            () = stop.cancelled() => return End::Asked,
+            () = stop.cancelled() => return ProcessEnd::Asked,
             Some((question, answer)) = asked.recv() => {
                 // Nobody may wait for it any more.
                 drop(answer.send(process.ask(question).await.unwrap_or_default()));

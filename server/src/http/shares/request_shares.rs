@@ -1,4 +1,4 @@
-//! What a request has of the shares: taken when it is known who asks and in which project, and kept until its answer is read.
+//! The shares that a request holds: taken when its caller and project are known, and held until its answer is read.
 
 use std::mem;
 use std::pin::Pin;
@@ -16,14 +16,14 @@ use uuid::Uuid;
 use super::routes::kinds;
 use super::{AllShares, Busy, Kind, Permit};
 
-/// What a request is to take, and what it has.
+/// The shares that a request takes, and the permits that it holds.
 #[derive(Clone)]
-pub struct Held {
+pub struct RequestShares {
     kinds: &'static [Kind],
     permits: Arc<Mutex<Vec<(Kind, Permit)>>>,
 }
 
-impl Held {
+impl RequestShares {
     /// # Errors
     /// There is too much in progress.
     pub async fn take(&self, shares: &AllShares, project: Uuid, user: Uuid) -> Result<(), Busy> {
@@ -35,31 +35,31 @@ impl Held {
     }
 }
 
-/// Leaves a [`Held`] with each request that takes a share. The extractor that lets somebody into a project fills it.
+/// Leaves a [`RequestShares`] with each request that takes a share. The extractor that lets somebody into a project fills it.
 pub async fn hold(mut request: Request, next: Next) -> Response {
     let path = request.extensions().get::<MatchedPath>().cloned();
     let kinds = path.map_or(&[][..], |path| kinds(request.method(), path.as_str()));
     if kinds.is_empty() {
         return next.run(request).await;
     }
-    let held = Held { kinds, permits: Arc::default() };
+    let held = RequestShares { kinds, permits: Arc::default() };
     request.extensions_mut().insert(held.clone());
     let response = next.run(request).await;
     let mut permits = mem::take(&mut *held.permits.lock());
     // Whatever has a size is made, and only has to be read. All else is made while it is read.
     if response.body().size_hint().exact().is_some() {
-        permits.retain(|(kind, _)| *kind != Kind::Work);
+        permits.retain(|(kind, _)| !matches!(kind, Kind::Work | Kind::Trial));
     }
-    response.map(|body| Body::new(Permitted { body, _permits: permits }))
+    response.map(|body| Body::new(PermitBody { body, _permits: permits }))
 }
 
 /// A body, and what is given back when it is read or its reader has gone.
-struct Permitted {
+struct PermitBody {
     body: Body,
     _permits: Vec<(Kind, Permit)>,
 }
 
-impl HttpBody for Permitted {
+impl HttpBody for PermitBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -10,15 +10,15 @@ use domain::problem::did_you_mean;
 use domain::scenario::Scenario;
 use domain::untrusted;
 use engine::playbook::{Sources, compile};
-use engine::tried_call::Attempt;
+use engine::trial_call::Attempt;
 use engine::{Judge, Playbook};
 use serde_json::{Map, Value};
 
-use super::Try;
+use super::TrialArgs;
 use domain::bad_input::BadInput;
 use projects::library::{Files, unknown};
 
-pub struct Planned {
+pub struct TrialPlan {
     pub attempt: Attempt,
     pub before: Vec<Call>,
     pub call: Call,
@@ -29,7 +29,7 @@ pub struct Call {
     pub arguments: Map<String, Value>,
 }
 
-pub fn read(args: &Try) -> anyhow::Result<Planned> {
+pub fn read(args: &TrialArgs) -> anyhow::Result<TrialPlan> {
     let files = Files::read(&args.project.folder)?;
     let playbook = playbook(&files, &args.playbook)?;
     let mut problems = Vec::new();
@@ -50,7 +50,7 @@ pub fn read(args: &Try) -> anyhow::Result<Planned> {
     let judge = judge(&files, &playbook).map_err(|own| problems.extend(own)).ok();
     match (call, judge) {
         (Some(call), Some(judge)) if problems.is_empty() => {
-            Ok(Planned { attempt: Attempt::new(playbook, Arc::new(judge), scenario), before, call })
+            Ok(TrialPlan { attempt: Attempt::new(playbook, Arc::new(judge), scenario), before, call })
         }
         _ => bail!(BadInput(problems)),
     }

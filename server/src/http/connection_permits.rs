@@ -1,4 +1,4 @@
-//! How many connections there are, in all and from one place.
+//! Limits the connections, in all and from one address.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -33,16 +33,16 @@ impl Limits {
     }
 }
 
-/// Why there is no seat.
+/// Why a connection is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Full {
+pub enum ConnectionRefusal {
     #[error("the server has as many connections as it takes; try again in a few seconds")]
     House,
     #[error("there are too many connections from your address; close some, or use one for several requests")]
     Place,
 }
 
-impl Full {
+impl ConnectionRefusal {
     pub const fn status(self) -> StatusCode {
         match self {
             Self::House => StatusCode::SERVICE_UNAVAILABLE,
@@ -51,7 +51,7 @@ impl Full {
     }
 }
 
-pub struct Seats {
+pub struct ConnectionPermits {
     limits: Limits,
     taken: Mutex<Taken>,
 }
@@ -63,37 +63,37 @@ struct Taken {
 }
 
 /// The right to a connection, until it is dropped.
-pub struct Seat {
-    seats: Arc<Seats>,
+pub struct ConnectionPermit {
+    permits: Arc<ConnectionPermits>,
     place: IpAddr,
 }
 
-impl Seats {
+impl ConnectionPermits {
     pub fn new(limits: Limits) -> Self {
         Self { limits, taken: Mutex::default() }
     }
 
     /// # Errors
     /// There are too many.
-    pub fn take(self: &Arc<Self>, address: IpAddr) -> Result<Seat, Full> {
+    pub fn take(self: &Arc<Self>, address: IpAddr) -> Result<ConnectionPermit, ConnectionRefusal> {
         let place = place(address);
         let mut taken = self.taken.lock();
         if taken.in_all >= self.limits.in_all {
-            return Err(Full::House);
+            return Err(ConnectionRefusal::House);
         }
         let here = taken.by_place.get(&place).copied().unwrap_or_default();
         if self.limits.per_place.is_some_and(|most| here >= most) {
-            return Err(Full::Place);
+            return Err(ConnectionRefusal::Place);
         }
         taken.in_all += 1;
         taken.by_place.insert(place, here + 1);
-        Ok(Seat { seats: Arc::clone(self), place })
+        Ok(ConnectionPermit { permits: Arc::clone(self), place })
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
-        let mut taken = self.seats.taken.lock();
+        let mut taken = self.permits.taken.lock();
         taken.in_all -= 1;
         if let Entry::Occupied(mut here) = taken.by_place.entry(self.place) {
             *here.get_mut() -= 1;
@@ -121,27 +121,32 @@ mod tests {
     }
 
     #[test]
-    fn one_place_leaves_seats_for_others() {
-        let seats = Arc::new(Seats::new(Limits { in_all: 3, per_place: Some(2) }));
-        let take = |from: &str| seats.take(address(from));
-        let mine: Vec<Seat> = ["2001:db8:0:1::1", "2001:db8:0:1:ffff::2"].map(|from| take(from).unwrap()).into();
-        assert_eq!(take("2001:db8:0:1::3").err(), Some(Full::Place), "it is the same network");
+    fn one_place_leaves_connections_for_others() {
+        let permits = Arc::new(ConnectionPermits::new(Limits { in_all: 3, per_place: Some(2) }));
+        let take = |from: &str| permits.take(address(from));
+        let mine: Vec<ConnectionPermit> =
+            ["2001:db8:0:1::1", "2001:db8:0:1:ffff::2"].map(|from| take(from).unwrap()).into();
+        assert_eq!(take("2001:db8:0:1::3").err(), Some(ConnectionRefusal::Place), "it is the same network");
         let other = take("2001:db8:0:2::1").unwrap();
-        assert_eq!(take("192.0.2.1").err(), Some(Full::House));
+        assert_eq!(take("192.0.2.1").err(), Some(ConnectionRefusal::House));
         drop(other);
         let fourth = take("192.0.2.1").unwrap();
         drop(mine);
         let fifth = take("::ffff:192.0.2.1").unwrap();
-        assert_eq!(take("192.0.2.1").err(), Some(Full::Place), "it is the same address, however it is written");
+        assert_eq!(
+            take("192.0.2.1").err(),
+            Some(ConnectionRefusal::Place),
+            "it is the same address, however it is written"
+        );
         drop((fourth, fifth));
-        assert!(seats.taken.lock().by_place.is_empty(), "who has left is forgotten");
+        assert!(permits.taken.lock().by_place.is_empty(), "who has left is forgotten");
     }
 
     #[test]
     fn all_come_from_the_address_of_a_proxy() {
-        let seats = Arc::new(Seats::new(Limits { in_all: 20, per_place: None }));
-        let all: Vec<Seat> = (0..20).map(|_| seats.take(address("127.0.0.1")).unwrap()).collect();
-        assert_eq!(seats.take(address("127.0.0.1")).err(), Some(Full::House));
+        let permits = Arc::new(ConnectionPermits::new(Limits { in_all: 20, per_place: None }));
+        let all: Vec<ConnectionPermit> = (0..20).map(|_| permits.take(address("127.0.0.1")).unwrap()).collect();
+        assert_eq!(permits.take(address("127.0.0.1")).err(), Some(ConnectionRefusal::House));
         drop(all);
     }
 

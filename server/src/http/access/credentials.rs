@@ -1,0 +1,52 @@
+//! The credentials of a request: a token in the Authorization header, or a session in a cookie.
+
+use axum::http::{HeaderMap, header};
+use axum_extra::extract::CookieJar;
+use sqlx::PgConnection;
+
+use crate::http::caller::Caller;
+use crate::http::error::{HttpError, Result};
+use crate::secret;
+use store::{clock, sessions, tokens, users};
+
+pub const SESSION_COOKIE: &str = "groundstate_session";
+
+/// The headers that say who asks.
+pub fn of(headers: &HeaderMap) -> HeaderMap {
+    let known = headers.iter().filter(|(name, _)| [header::AUTHORIZATION, header::COOKIE].contains(name));
+    known.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Who asks; `None` if nobody says so, or a session has ended: the browser may still sign in.
+///
+/// # Errors
+/// A token that is not valid, or the database is away.
+pub async fn caller(db: &mut PgConnection, headers: &HeaderMap) -> Result<Option<Caller>> {
+    if let Some(token) = bearer(headers)? {
+        return by_token(db, token).await.map(Some);
+    }
+    let Some(session) = session(headers) else { return Ok(None) };
+    let Some(user) = sessions::user(db, &secret::hash(&session), clock::now()).await? else { return Ok(None) };
+    Ok(users::get(db, user).await?.map(Caller::in_session))
+}
+
+/// # Errors
+/// An Authorization header of another kind: whoever sends one expects it to be heeded.
+pub fn bearer(headers: &HeaderMap) -> Result<Option<&str>> {
+    let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
+    let text = value.to_str().map_err(|_| HttpError::Unauthorized)?;
+    match text.split_once(' ') {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Ok(Some(token.trim())),
+        _ => Err(HttpError::Unauthorized),
+    }
+}
+
+async fn by_token(db: &mut PgConnection, token: &str) -> Result<Caller> {
+    let token = tokens::used(db, &secret::hash(token), clock::now()).await?.ok_or(HttpError::Unauthorized)?;
+    let user = users::get(db, token.user_id).await?.ok_or(HttpError::Unauthorized)?;
+    Ok(Caller::with_token(user, token))
+}
+
+pub fn session(headers: &HeaderMap) -> Option<String> {
+    CookieJar::from_headers(headers).get(SESSION_COOKIE).map(|cookie| cookie.value().to_owned())
+}

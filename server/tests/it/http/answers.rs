@@ -1,0 +1,146 @@
+//! POST /api/v1/projects/{project}/workflows/{name}/answers.
+
+use std::time::Duration;
+
+use domain::access::Role;
+use domain::api::AuditEntry;
+use domain::api::workflows::{Answer, AnswerTimes, OutputRow};
+use domain::api::{Page, RunState, RunSummary};
+use domain::role::Role as PlayedRole;
+use projects::library::Files;
+use reqwest::{Method, Response, StatusCode};
+use rows::RowResources;
+use runtime::{ModelClients, Options};
+use serde_json::{Value, json};
+use server::playable::Player;
+use sqlx::PgPool;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::TestApp;
+use crate::support::endpoint::{Endpoint, silence};
+use crate::support::play::{HELP, hasty, planned};
+use crate::support::until;
+
+const ANSWERS: &str = "/api/v1/projects/default/workflows/shout/answers";
+
+const WORKFLOW: &str = "
+workflow: shout
+input: {words: list<text>}
+steps:
+  big: {map: words, as: word, steps: {up: {ask: {role: writer, prompt: '{{ word }}'}}}, yields: up}
+  last: {ask: {role: writer, prompt: '{{ big | length }}'}}
+  none: {end: {when: len(words) == 0, as: nothing_said}}
+output: {big: big, last: last}
+stand_ins: {writer: upper}
+samples: [{input: {words: [a]}, output: {big: [A], last: '1'}}]
+";
+
+async fn app(pool: &PgPool) -> TestApp {
+    let app = TestApp::start(pool).await;
+    // A project of workflows needs no personas.
+    let mut files = Files::default();
+    files.insert("workflows/shout/workflow.yaml", WORKFLOW.to_owned());
+    files.insert("workflows/shout/functions.star", "def upper(request): return request['prompt'].upper()\n".to_owned());
+    let _: Value = super::archive::put(&app, "", projects::archive::pack(&files).unwrap(), StatusCode::OK).await;
+    app
+}
+
+/// A player beside the server, until it is dropped.
+fn player(pool: &PgPool, concurrency: usize) -> DropGuard {
+    let stop = CancellationToken::new();
+    let (pool, stopped) = (pool.clone(), stop.clone());
+    tokio::spawn(async move {
+        let options = Options { concurrency, drain: Duration::ZERO, ..Options::default() };
+        let resources = RowResources::of_clients(ModelClients::new(hasty()));
+        Player::new(pool, resources, options).play(&stopped).await.unwrap();
+    });
+    stop.drop_guard()
+}
+
+async fn asked(app: &TestApp, body: &Value) -> Response {
+    app.request(Method::POST, ANSWERS).header("accept", "text/event-stream").json(body).send().await.unwrap()
+}
+
+/// The events of a stream: name and data of each.
+fn events(text: &str) -> Vec<(String, Value)> {
+    let event = |block: &str| {
+        let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        Some((field("event:")?.to_owned(), serde_json::from_str(field("data:")?).unwrap()))
+    };
+    text.split("\n\n").filter_map(event).collect()
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn items_come_in_order_before_the_answer(pool: PgPool) {
+    let app = app(&pool).await.member(Role::Runner).await;
+    let _player = player(&pool, 4);
+    let stream = asked(&app, &json!({"input": {"words": ["a", "b", "c"]}})).await;
+    assert_eq!(stream.status(), StatusCode::OK);
+    let events = events(&stream.text().await.unwrap());
+    let (last, items) = events.split_last().unwrap();
+    let items: Vec<String> = items
+        .iter()
+        .map(|(name, item)| format!("{name} {}[{}] {}", item["field"], item["index"], item["value"]))
+        .collect();
+    assert_eq!(items, [r#"item "big"[0] "A""#, r#"item "big"[1] "B""#, r#"item "big"[2] "C""#]);
+    assert_eq!(last.0, "answer");
+    let answer: Answer = serde_json::from_value(last.1.clone()).unwrap();
+    assert_eq!((answer.ended.as_str(), answer.accepted), ("finished", true));
+    assert_eq!(json!(answer.output), json!({"big": ["A", "B", "C"], "last": "3"}));
+
+    let rows: Vec<OutputRow> = app.json(&format!("/api/v1/runs/{}/rows", answer.run)).await;
+    assert_eq!((rows.len(), &rows[0].output), (1, &answer.output), "it can be read later");
+    let whole: Answer = app.post(ANSWERS, &json!({"input": {"words": []}})).await;
+    assert_eq!((whole.ended.as_str(), whole.accepted, whole.output), ("nothing_said", false, None));
+    let runs: Page<RunSummary> = app.json("/api/v1/projects/default/workflows/shout/runs").await;
+    assert_eq!(runs.items, [], "they are no runs that somebody ordered");
+    let times: AnswerTimes = app.json(ANSWERS).await;
+    assert_eq!((times.ended, times.accepted, times.in_progress), (2, 1, 0));
+    assert!(times.p50_seconds.unwrap() > 0.0 && times.p50_seconds <= times.p99_seconds);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn answers_do_not_wait_for_runs(pool: PgPool) {
+    let app = app(&pool).await;
+    let _player = player(&pool, 1);
+    // One that is never answered takes all the room there is.
+    let silent = Endpoint::start(|_| silence()).await;
+    let run = planned(&pool, &[HELP], 1, 1, &[(PlayedRole::Agent, silent.model())]).await.control.run.id;
+    let path = format!("/api/v1/runs/{run}");
+    until("it is asked", async || !silent.requests().is_empty()).await;
+    let answer: Answer = app.post(ANSWERS, &json!({"input": {"words": ["x"]}})).await;
+    assert!(answer.accepted, "{answer:?}");
+    assert_eq!(app.json::<RunSummary>(&path).await.state, RunState::Running);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn nothing_is_asked_for_who_has_gone(pool: PgPool) {
+    let app = app(&pool).await;
+    // Nobody plays.
+    let mut stream = asked(&app, &json!({"input": {"words": ["x"]}})).await;
+    let run =
+        async || sqlx::query_scalar::<_, String>("SELECT state FROM runs WHERE kind = 'answer'").fetch_one(&pool).await;
+    assert_eq!(run().await.unwrap(), "running");
+    let _ = tokio::time::timeout(Duration::from_millis(50), stream.chunk()).await;
+    drop(stream);
+    until("its run is cancelled", async || run().await.unwrap() == "cancelled").await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_cannot_be_answered_is_said(pool: PgPool) {
+    let app = app(&pool).await;
+    let (status, problem) = app.send(Method::POST, ANSWERS, &json!({"input": {"words": "x"}})).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{problem}");
+    assert_eq!(problem["errors"][0]["pointer"], "/input");
+    let (status, _) = app.send(Method::POST, &ANSWERS.replace("shout", "whisper"), &json!({"input": {}})).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    let viewer = app.member(Role::Viewer).await;
+    assert_eq!(viewer.send(Method::POST, ANSWERS, &json!({"input": {"words": []}})).await.0, StatusCode::FORBIDDEN);
+
+    let _player = player(&pool, 1);
+    let (status, problem) =
+        app.send(Method::POST, ANSWERS, &json!({"input": {"words": ["x"]}, "budget": {"tokens": 1000}})).await;
+    assert_eq!(status, StatusCode::OK, "{problem}");
+    let logged: Page<AuditEntry> = app.json("/api/v1/audit?limit=5").await;
+    assert!(logged.items.iter().any(|entry| entry.action.contains("answers")), "{logged:?}");
+}

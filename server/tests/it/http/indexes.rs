@@ -1,0 +1,94 @@
+//! /api/v1/projects/{project}/indexes, /api/v1/indexes
+
+use domain::api::{BuildState, Hit, IndexSummary, Page};
+use domain::job::JobKind;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use super::TestApp;
+use super::datasets::of_text;
+use crate::support::jobs;
+
+const ALL: &str = "/api/v1/projects/default/indexes";
+
+/// An index whose job has ended.
+pub async fn built(app: &TestApp, body: &Value) -> IndexSummary {
+    let index: IndexSummary = app.post(ALL, body).await;
+    jobs::done(&app.pool, app.files(), JobKind::Index, index.id.parse().unwrap()).await;
+    app.json(&format!("/api/v1/indexes/{}", index.id)).await
+}
+
+const ARTICLES: &str = r#"{"id": "b", "title": "Köln", "text": "A city on the Rhine with a cathedral.", "url": "https://example.org/b"}
+{"id": "a", "title": "Bonn", "text": "A city on the Rhine.", "url": "https://example.org/a"}
+{"id": "d", "title": "Twins", "text": "The same words."}
+{"id": "c", "title": "Twins", "text": "The same words."}
+{"id": "e", "title": "Cathedral", "text": null}
+"#;
+
+#[sqlx::test(migrations = "../migrations")]
+async fn an_index_finds_what_fits_best(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let dataset = of_text(&app, "articles", "articles.jsonl", ARTICLES).await;
+    let index = built(&app, &json!({"name": "wiki", "dataset": dataset.id})).await;
+    assert_eq!((index.state, index.documents), (BuildState::Ready, Some(5)), "{:?}", index.reason);
+    assert_eq!((index.dataset_name.as_str(), index.dataset_version), ("articles", 1));
+
+    let path = format!("/api/v1/indexes/{}/search", index.id);
+    let found = async |query: &str| -> Vec<Hit> { app.json(&format!("{path}?{query}")).await };
+    let ids = async |query: &str| found(query).await.into_iter().map(|hit| hit.id).collect::<Vec<_>>();
+    assert_eq!(ids("query=RHINE").await, ["a", "b"], "the shorter text fits better, and case is ignored");
+    assert_eq!(ids("query=cathedral%20in%20K%C3%B6ln").await[0], "b");
+    assert_eq!(ids("query=words").await, ["c", "d"], "those that fit as well are sorted by their ids");
+    assert_eq!(ids("query=words&k=1").await, ["c"]);
+    assert_eq!(ids("query=title:bonn%20AND%20%22(").await, ["a"], "there is no syntax");
+    assert_eq!(ids("query=%20...%20").await, [""; 0]);
+    let first = &found("query=k%C3%B6ln").await[0];
+    assert_eq!(first.title, "Köln");
+    assert_eq!(
+        (first.text.as_str(), first.url.as_str()),
+        ("A city on the Rhine with a cathedral.", "https://example.org/b")
+    );
+    assert!(first.score > 0.0);
+    assert_eq!(app.status(&format!("{path}?query=a&k=0")).await, StatusCode::BAD_REQUEST);
+    assert_eq!(app.status(&path).await, StatusCode::BAD_REQUEST);
+    // The files were copied once; what is searched needs the storage no more.
+    jobs::objects(app.files()).delete_below("indexes").await.unwrap();
+    assert_eq!(ids("query=bonn").await, ["a"]);
+
+    let list: Page<IndexSummary> = app.json(ALL).await;
+    assert_eq!(list.items.len(), 1);
+    let path = format!("/api/v1/datasets/{}", dataset.id);
+    let (status, answer) = app.send(Method::DELETE, &path, &json!({})).await;
+    assert_eq!(
+        (status, answer["detail"].as_str()),
+        (StatusCode::CONFLICT, Some("the dataset has indexes; delete them first"))
+    );
+    let (status, _) = app.send(Method::POST, ALL, &json!({"name": "wiki", "dataset": dataset.id})).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    let (status, _) = app.send(Method::DELETE, &format!("/api/v1/indexes/{}", index.id), &json!({})).await;
+    assert_eq!(status, StatusCode::NO_CONTENT);
+    assert_eq!(app.send(Method::DELETE, &path, &json!({})).await.0, StatusCode::NO_CONTENT);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn columns_are_named_or_must_be_the_usual_ones(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let dataset = of_text(&app, "a", "a.csv", "key,body\nx,one\ny,two\n").await;
+    let failed = built(&app, &json!({"name": "first", "dataset": dataset.id})).await;
+    assert_eq!(failed.state, BuildState::Failed);
+    assert!(failed.reason.unwrap().starts_with("the dataset has no column `text`"));
+    let path = format!("/api/v1/indexes/{}/search?query=one", failed.id);
+    assert_eq!(app.problem(&path, StatusCode::CONFLICT).await, "the index is failed, so it cannot be searched");
+    let columns = json!({"id": "key", "text": "body"});
+    let index = built(&app, &json!({"name": "second", "dataset": dataset.id, "columns": columns})).await;
+    let hits: Vec<Hit> = app.json(&format!("/api/v1/indexes/{}/search?query=two", index.id)).await;
+    assert_eq!(hits.iter().map(|hit| hit.id.as_str()).collect::<Vec<_>>(), ["y"]);
+    for (body, pointer) in [
+        (json!({"name": "", "dataset": dataset.id}), "/name"),
+        (json!({"name": "x", "dataset": index.id}), "/dataset"),
+        (json!({"name": "x", "dataset": dataset.id, "columns": {"text": ""}}), "/columns/text"),
+    ] {
+        assert_eq!(app.refused(ALL, &body).await[0].0, pointer);
+    }
+}

@@ -1,0 +1,216 @@
+//! The shipped workflows over HTTP: replies that stream with delays that differ each time, connections that break, processes that
+//! are killed. The rows are those that the stand-ins give when they answer one after another.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::Response;
+use domain::api::RunState;
+use domain::api::workflows::OutputRow;
+use domain::budget::Budget;
+use domain::chat::ChatReply;
+use domain::seed::Seed;
+use domain::task::{Next, Resolution, Task};
+use futures::{StreamExt, stream};
+use parking_lot::Mutex;
+use projects::library::Files;
+use projects::library::workflows::compile;
+use rows::order::{self, Order};
+use rows::spec::Source;
+use rows::{InputRows, output, stored};
+use serde_json::{Map, Value, json};
+use sqlx::PgPool;
+use store::runs::{self, Run};
+use tokio::process::Child;
+use tokio::time::sleep;
+use tools::Tools;
+use workflow::{Responder, Row, Workflow};
+
+use crate::support::endpoint::{Endpoint, events, status};
+use crate::support::process::play;
+use crate::support::{ledger, project};
+
+const SEED: i64 = 11;
+/// Rows of each workflow: its samples again and again.
+const ROWS: usize = 12;
+
+/// The reply to each request, by its sampling seed, which no two requests of a run have in common.
+type Replies = HashMap<i64, ChatReply>;
+
+fn shipped() -> Files {
+    let mut files = Files::default();
+    for folder in fs::read_dir(project().join("workflows")).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
+        for file in fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap()) {
+            let path = format!("workflows/{name}/{}", file.file_name().to_str().unwrap());
+            files.insert(&path, fs::read_to_string(file.path()).unwrap());
+        }
+    }
+    files
+}
+
+/// What a row becomes, its stand-ins asked one after another; their replies are kept.
+fn expected(workflow: &Arc<Workflow>, position: usize, input: &Map<String, Value>, replies: &mut Replies) -> OutputRow {
+    let seed = Seed::new(SEED, &workflow.spec.name, u32::try_from(position).unwrap());
+    let mut row = Row::begin(workflow, input, seed).unwrap();
+    loop {
+        match row.next() {
+            Next::Done => break,
+            Next::Act => drop(row.act()),
+            Next::Wait(requests) => {
+                let request = &requests[0];
+                let resolution = match &request.to {
+                    Responder::Index(_) => Resolution::Message(workflow.find(&row.message(request).unwrap())),
+                    Responder::Model(_) | Responder::Tool(_) => row.stand_in(request),
+                };
+                if let (Some(chat), Resolution::Reply(reply)) = (row.prompt(request), &resolution) {
+                    replies.insert(chat.seed, reply.clone());
+                }
+                row.resolve(request, resolution);
+            }
+        }
+    }
+    let ending = row.ending().unwrap();
+    let output = row.output().cloned();
+    let figures = output.as_ref().map(|output| workflow.metrics_of(input, output)).unwrap_or_default();
+    OutputRow {
+        position: i32::try_from(position).unwrap(),
+        ended: ending.name.clone(),
+        accepted: ending.success,
+        reason: ending.reason.clone(),
+        input: input.clone(),
+        output,
+        metrics: figures.into_iter().filter_map(|(name, value)| Some((name, value.ok()?))).collect(),
+    }
+}
+
+/// Some number that differs each time.
+fn any(below: usize) -> usize {
+    let bytes = getrandom::u32().unwrap();
+    bytes as usize % below.max(1)
+}
+
+/// A reply as a model streams it: in pieces of any length, each after some milliseconds. `breaks`: before its end.
+fn streamed(reply: &ChatReply, breaks: bool) -> Response {
+    let chunk = |delta: &Value, finish: Value| {
+        format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
+    };
+    let mut parts = Vec::new();
+    let letters: Vec<char> = reply.content.chars().collect();
+    let mut at = 0;
+    while at < letters.len() {
+        let end = (at + 1 + any(40)).min(letters.len());
+        parts.push(chunk(&json!({"content": letters[at..end].iter().collect::<String>()}), Value::Null));
+        at = end;
+    }
+    for (i, call) in reply.tool_calls.iter().enumerate() {
+        let function = json!({"name": call.function.name, "arguments": call.function.arguments});
+        let call = json!({"index": i, "id": format!("id{i}"), "type": "function", "function": function});
+        parts.push(chunk(&json!({"tool_calls": [call]}), Value::Null));
+    }
+    let usage = json!({"choices": [], "usage": {"prompt_tokens": 11, "completion_tokens": 7}});
+    parts.push(format!("{}data: {usage}\n\ndata: [DONE]\n\n", chunk(&json!({}), json!("stop"))));
+    if breaks {
+        parts.truncate(any(parts.len()));
+    }
+    let parts =
+        stream::iter(parts.into_iter().map(Ok).chain(breaks.then(|| Err(std::io::Error::other("the line broke")))));
+    let delayed = parts.then(|part| async move {
+        sleep(Duration::from_millis(any(6) as u64)).await;
+        part
+    });
+    events(Body::from_stream(delayed))
+}
+
+/// Answers what the stand-ins answered; one request in eight has its connection broken the first time.
+async fn endpoint(replies: Replies) -> Endpoint {
+    let (replies, broken) = (Arc::new(replies), Arc::new(Mutex::new(HashSet::new())));
+    Endpoint::start(move |request| {
+        let seed = request["seed"].as_i64().unwrap();
+        let Some(reply) = replies.get(&seed) else { return status(400) };
+        let breaks = any(8) == 0 && broken.lock().insert(seed);
+        streamed(reply, breaks)
+    })
+    .await
+}
+
+async fn ordered(
+    pool: &PgPool,
+    files: &Files,
+    workflows: &BTreeMap<String, Arc<Workflow>>,
+    (name, rows): (&str, Vec<Map<String, Value>>),
+    model: &str,
+) -> Run {
+    let model: llm::ModelSpec = model.parse().unwrap();
+    let order = Order {
+        project: store::projects::DEFAULT,
+        workflow: name.to_owned(),
+        source: Source::Rows(rows),
+        columns: BTreeMap::new(),
+        models: workflows[name].all_roles().into_iter().map(|role| (role.clone(), model.clone())).collect(),
+        indexes: BTreeMap::new(),
+        tools: Tools::default(),
+        pools: Vec::new(),
+        seed: SEED,
+        priority: 0,
+        max_in_flight: None,
+        budget: Budget::default(),
+        retries: Some(5),
+        streaming: true,
+        paused: false,
+        is_answer: false,
+    };
+    let checked = order::check(order, workflows, files).map_err(|wrong| format!("{wrong:?}")).unwrap();
+    let mut tx = pool.begin().await.unwrap();
+    let run = order::insert(&mut tx, checked).await.unwrap();
+    tx.commit().await.unwrap();
+    run
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn shipped_workflows_give_the_same_rows_whatever_happens(pool: PgPool) {
+    let files = shipped();
+    let (workflows, problems) = compile(&files);
+    assert!(problems.is_empty(), "{problems:?}");
+    let (mut replies, mut wanted) = (Replies::new(), BTreeMap::new());
+    for (name, workflow) in &workflows {
+        let inputs = workflow.spec.samples.iter().map(|sample| sample.input.clone()).cycle().take(ROWS);
+        let rows: Vec<OutputRow> =
+            inputs.enumerate().map(|(position, input)| expected(workflow, position, &input, &mut replies)).collect();
+        wanted.insert(name.clone(), rows);
+    }
+    assert!(wanted.len() >= 6 && replies.len() > 100, "{} workflows, {} replies", wanted.len(), replies.len());
+
+    let endpoint = endpoint(replies).await;
+    let mut runs_of = BTreeMap::new();
+    for (name, rows) in &wanted {
+        let inputs = rows.iter().map(|row| row.input.clone()).collect();
+        runs_of.insert(name, ordered(&pool, &files, &workflows, (name, inputs), &endpoint.model()).await);
+    }
+    let mut playing: Vec<Child> = (0..2).map(|_| play(&pool)).collect();
+    let (mut killed, mut left) = (0, runs_of.len());
+    while left > 0 {
+        sleep(Duration::from_millis(700)).await;
+        playing.remove(0).kill().await.unwrap();
+        playing.push(play(&pool));
+        killed += 1;
+        let mut db = pool.acquire().await.unwrap();
+        left = 0;
+        for run in runs_of.values() {
+            let state = runs::state_of(&mut db, run.id).await.unwrap();
+            assert!(matches!(state, Some(RunState::Running | RunState::Finished)), "{state:?}");
+            left += usize::from(state == Some(RunState::Running));
+        }
+    }
+    drop(playing);
+    assert!(killed >= 2, "only {killed} were killed");
+    for (name, run) in runs_of {
+        ledger::check(&pool, run.id).await;
+        let inputs = InputRows::open(&pool, None, &stored::spec(&run).unwrap()).await.unwrap();
+        let rows = output::rows(&pool, &run, &inputs, 0..=i32::MAX).await.unwrap();
+        assert_eq!(rows, wanted[name], "{name}");
+    }
+}
