@@ -8,7 +8,7 @@ use bench::{resident, retail};
 use criterion::{Criterion, criterion_group, criterion_main};
 use domain::patch::{Patch, PatchOp};
 use engine::playbook::Playbook;
-use engine::tools::code::{Code, Moment};
+use engine::tools::code::{CallContext, Code};
 use engine::{InitialWorld, World};
 use serde_json::{Map, Value, json};
 
@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 fn call(playbook: &Playbook, world: &World, tool: &str, arguments: &Map<String, Value>) -> (World, Patch) {
     let tool = playbook.tool(tool).expect("a tool");
     assert!(tool.argument_faults(&Value::Object(arguments.clone())).is_empty());
-    let moment = Moment { now: "2024-05-15T15:00:00Z", id_seed: "bench" };
+    let moment = CallContext { now: "2024-05-15T15:00:00Z", id_seed: "bench" };
     let (_, patch) = playbook.run_code(tool, arguments, world, &moment).expect("an answer");
     (playbook.commit(tool, arguments, world, &patch, moment.now).expect("it is committed"), patch)
 }
@@ -68,7 +68,7 @@ fn scan(criterion: &mut Criterion) {
     let source = "def search(world, ctx, city):\n    return [id for id, hotel in world[\"hotels\"].items() if hotel[\"city\"] == city and hotel[\"stars\"] > 3]\n";
     let code = Code::compile("tools.star", source.to_owned(), &[]).expect("it compiles");
     let arguments = json!({"city": "Bern"}).as_object().cloned().unwrap_or_default();
-    let moment = Moment { now: "2026-03-02T09:00:00Z", id_seed: "bench" };
+    let moment = CallContext { now: "2026-03-02T09:00:00Z", id_seed: "bench" };
     criterion.bench_function("scan of 300 nested records", |bencher| {
         bencher.iter(|| code.call("search", None, black_box(&world), &arguments, &moment).expect("an answer"));
     });

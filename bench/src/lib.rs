@@ -2,6 +2,7 @@
 //! documents of a project to play.
 
 mod project;
+pub mod rows;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -36,7 +36,7 @@ impl Groundstate {
 
 /// A server that ends with us.
 pub struct Server {
-    pub running: Running,
+    pub running: RunningProcess,
     pub url: String,
     /// What it says about signing in, if nobody can yet.
     pub welcome: Option<String>,
@@ -44,7 +44,7 @@ pub struct Server {
 
 impl Server {
     fn start(command: &mut Command) -> Result<Self> {
-        let mut running = Running::start(command.stdout(Stdio::piped()))?;
+        let mut running = RunningProcess::start(command.stdout(Stdio::piped()))?;
         let mut lines = BufReader::new(running.0.stdout.take().context("no output")?).lines();
         let first = lines.next().context("the server said nothing")??;
         let url = first.split_whitespace().last().unwrap_or_default().to_owned();
@@ -59,9 +59,9 @@ impl Server {
 }
 
 /// A process that ends with us.
-pub struct Running(Child);
+pub struct RunningProcess(Child);
 
-impl Running {
+impl RunningProcess {
     pub fn start(command: &mut Command) -> Result<Self> {
         let name = command.get_program().to_string_lossy().into_owned();
         Ok(Self(command.stdin(Stdio::null()).spawn().with_context(|| format!("cannot start {name}"))?))
@@ -104,7 +104,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProcess {
     fn drop(&mut self) {
         let ended = self.0.try_wait().is_ok_and(|status| status.is_some());
         if !ended && !matches!(self.asked_to_end(), Ok(Some(_))) {

@@ -1,9 +1,9 @@
 //! Installing what is missing: by apt-get where we may, else by saying what to do.
 
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, bail};
+use parking_lot::Mutex;
 
 use crate::places::find_program;
 use crate::process::{quiet, succeeds};
@@ -57,7 +57,7 @@ fn apt(before: &str, packages: &[&str]) -> Result<()> {
     } else {
         bail!("not installed, and sudo asks for a password. Run this and repeat:\n  sudo apt-get install -y {list}");
     };
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = ONE_AT_A_TIME.lock();
     println!("==> installing {list}");
     quiet(command.arg("-ec").arg(format!("{before}{APT_GET}")).arg("install").args(packages)).map(drop)
 }

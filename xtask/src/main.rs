@@ -1,6 +1,6 @@
 //! `cargo xtask`: everything that is done with this repository, on a machine that has only Rust.
 
-mod ahead;
+mod background_build;
 mod bench;
 mod demo;
 mod groundstate;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use database::PrivatePostgres;
 
-use crate::ahead::Ahead;
+use crate::background_build::BackgroundBuild;
 use crate::local_model::{Progress, fetch as fetch_model};
 use crate::places::{self, cargo};
 use crate::process::{run, succeeds};
@@ -16,6 +16,7 @@ mod api;
 mod deploy;
 pub mod e2e;
 mod export;
+mod fuzz;
 mod local_model;
 mod readme;
 
@@ -39,6 +40,8 @@ enum Step {
     Web,
     /// All Rust tests, with a real PostgreSQL
     Unit,
+    /// Fuzzing of all that reads what others write, for a bounded time
+    Fuzz,
     /// Whether trainers can read what is exported
     Export,
     /// Whether the API keeps what its document says
@@ -68,9 +71,9 @@ impl Test {
             usual || self.only.contains(step)
         };
         // The web app is compiled on one core, for longer than anything else; lints and queries need the other.
-        let _app = chosen(&Step::Web).then(|| Ahead::start(web::compile_ahead));
+        let _app = chosen(&Step::Web).then(|| BackgroundBuild::start(web::compile_ahead));
         // An engine is built from its sources: other steps leave a core idle for minutes.
-        let _model = chosen(&Step::LocalModel).then(|| Ahead::start(|| fetch_model(Progress::Hidden)));
+        let _model = chosen(&Step::LocalModel).then(|| BackgroundBuild::start(|| fetch_model(Progress::Hidden)));
         let mut summary = Vec::new();
         for step in Step::value_variants().iter().filter(|step| chosen(step)) {
             summary.push(step.run_timed()?);
@@ -106,6 +109,7 @@ impl Step {
                 web::test_editor()?;
             }
             Self::Unit => unit()?,
+            Self::Fuzz => return fuzz::run_step(),
             Self::Export => return export::run_step(),
             Self::Api => return api::run_step(),
             Self::Deploy => return deploy::run_step(),

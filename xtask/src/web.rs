@@ -18,8 +18,16 @@ use toolchain::Toolchain;
 
 pub const DIST: &str = "web/dist";
 /// `web` holds the editor, too.
-const INPUTS: [&str; 7] =
-    ["web", "crates/ui", "crates/domain", "Cargo.toml", "Cargo.lock", "xtask/src/web.rs", "xtask/src/web"];
+const INPUTS: [&str; 8] = [
+    "web",
+    "crates/data-pages",
+    "crates/ui",
+    "crates/domain",
+    "Cargo.toml",
+    "Cargo.lock",
+    "xtask/src/web.rs",
+    "xtask/src/web",
+];
 
 #[derive(clap::Args)]
 pub struct Web {

@@ -17,13 +17,13 @@ const MAX_TOKENS: [&str; 4] = ["--max-tokens", "agent=256", "--max-tokens", "sim
 /// A small model repeats itself without end. What it has not done by then it will not do.
 const LIMITS: &str = "\nlimits: {user_turns: 4, agent_steps: 4, attempts: 3}\n";
 
-pub struct Played {
+pub struct PlayedRun {
     pub scripted: Run,
     pub local: Run,
 }
 
 /// What becomes of each conversation depends on the model alone, and is no reason to fail here.
-pub fn both(groundstate: &Groundstate, files: &Path, n: u32, seed: u32) -> Result<Played> {
+pub fn both(groundstate: &Groundstate, files: &Path, n: u32, seed: u32) -> Result<PlayedRun> {
     let project = project(groundstate, files)?;
     // On two cores one takes half a minute. A model that is stuck must not keep anybody waiting for ever.
     let limit = (300 + 60 * n).to_string();
@@ -36,7 +36,7 @@ pub fn both(groundstate: &Groundstate, files: &Path, n: u32, seed: u32) -> Resul
     let who = ["--agent", NAME, "--user", NAME, "--retries", "0", "--budget-seconds", &limit];
     let flags = [&order[..], &who, &styles, &MAX_TOKENS].concat();
     let local = played(groundstate, files, &project, "local", &flags)?;
-    Ok(Played { scripted, local })
+    Ok(PlayedRun { scripted, local })
 }
 
 /// The small playbook that authors begin with: its prompts fit the model, which reads 280 tokens a second on two cores.

@@ -13,26 +13,26 @@ pub struct Run {
 
 impl Run {
     /// What stands behind a word at the start of a line.
-    pub fn says(&self, word: &str) -> Result<&str> {
+    pub fn value_after(&self, word: &str) -> Result<&str> {
         let found = self.shown.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' '));
         found.map(str::trim).with_context(|| format!("it does not say `{word}`:\n{}", self.shown))
     }
 
     /// What was asked of models that are not `scripted`, role by role.
-    pub fn asked(&self) -> Vec<Asked<'_>> {
-        self.shown.lines().skip_while(|line| !line.starts_with("model calls:")).filter_map(Asked::read).collect()
+    pub fn model_use(&self) -> Vec<ModelUse<'_>> {
+        self.shown.lines().skip_while(|line| !line.starts_with("model calls:")).filter_map(ModelUse::read).collect()
     }
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct Asked<'a> {
+pub struct ModelUse<'a> {
     pub role: String,
     pub model: &'a str,
     pub tokens_read: u64,
     pub tokens_written: u64,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ModelUse<'a> {
     /// `  simulated user    6    2    658    81%    57    0.0000  NAME`: role, calls, retries, tokens read, which share of
     /// them from a cache, tokens written, cost, model.
     fn read(line: &'a str) -> Option<Self> {
@@ -61,10 +61,11 @@ model calls:                calls  retries  tokens read  from cache  tokens writ
   simulated user                6        2          658         81%              57    0.0000  smollm2-135m
   per accepted row: 12 tokens, cost 0.000000";
         let run = Run { shown: shown.into(), rows: Vec::new() };
-        assert_eq!(run.says("failures").unwrap(), "2 by simulated user");
-        assert_eq!(run.says("finished").unwrap(), "2 of 2");
-        assert!(run.says("accepted").is_err());
-        let user = Asked { role: "simulated user".into(), model: "smollm2-135m", tokens_read: 658, tokens_written: 57 };
-        assert_eq!(run.asked(), [user]);
+        assert_eq!(run.value_after("failures").unwrap(), "2 by simulated user");
+        assert_eq!(run.value_after("finished").unwrap(), "2 of 2");
+        assert!(run.value_after("accepted").is_err());
+        let user =
+            ModelUse { role: "simulated user".into(), model: "smollm2-135m", tokens_read: 658, tokens_written: 57 };
+        assert_eq!(run.model_use(), [user]);
     }
 }

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::play::Played;
+use super::play::PlayedRun;
 use super::run::Run;
 
-pub fn of(played: &Played) -> Result<String> {
+pub fn of(played: &PlayedRun) -> Result<String> {
     let runs = [&played.scripted, &played.local];
     let mut lines = vec![line("", &["scripted", "local model"].map(str::to_owned))];
     for (name, word) in [("played", "finished"), ("accepted", "accepted"), ("failures", "failures")] {
-        let [one, other] = runs.map(|run| run.says(word).map(str::to_owned));
+        let [one, other] = runs.map(|run| run.value_after(word).map(str::to_owned));
         lines.push(line(name, &[one?, other?]));
     }
     lines.push("mean score, 0 to 10:".to_owned());
@@ -20,7 +20,7 @@ pub fn of(played: &Played) -> Result<String> {
         lines.push(line(&format!("  {criterion}"), &runs.map(|run| mean(run, |row| score(row, &criterion)))));
     }
     lines.push(line("  overall", &runs.map(|run| mean(run, overall))));
-    let written = |run: &Run| run.asked().iter().map(|asked| asked.tokens_written).sum::<u64>();
+    let written = |run: &Run| run.model_use().iter().map(|asked| asked.tokens_written).sum::<u64>();
     lines.push(line("tokens written by models", &runs.map(|run| written(run).to_string())));
     Ok(lines.join("\n"))
 }
@@ -73,7 +73,7 @@ mod tests {
         let judged = [row(&json!({"goal": 3}), 4), row(&json!({"goal": 6}), 5)];
         let local = judged.into_iter().chain([row(&json!({"goal": null}), 0)]).collect();
         let local = run(3, 0, "2 by agent, 1 by simulated user", local);
-        let table = of(&Played { scripted, local }).unwrap();
+        let table = of(&PlayedRun { scripted, local }).unwrap();
         let words: Vec<String> =
             table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
         for expected in

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 
 use super::{LocalModel, NAME};
-use crate::groundstate::{Groundstate, Running, Server};
+use crate::groundstate::{Groundstate, RunningProcess, Server};
 use crate::process::quiet;
 
 /// The engine starts within seconds; a machine that is busy may be slow.
@@ -19,7 +19,7 @@ const AT_ONCE: &str = "2";
 
 pub struct Worker {
     name: String,
-    running: Running,
+    running: RunningProcess,
 }
 
 impl Worker {
@@ -33,7 +33,7 @@ impl Worker {
         command.arg("--program").arg(&model.engine).arg("--weights").arg(&model.weights);
         command.args(["--context-length", CONTEXT, "--max-in-flight", AT_ONCE]);
         command.args(["--", "--threads", &threads()]);
-        let running = Running::start(command.env("GROUNDSTATE_JOIN_TOKEN", token))?;
+        let running = RunningProcess::start(command.env("GROUNDSTATE_JOIN_TOKEN", token))?;
         let mut worker = Self { name, running };
         worker.wait_until_ready(groundstate)?;
         Ok(worker)

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Outcome, groundstate_or_build, with_database};
 use crate::groundstate::Groundstate;
-use crate::local_model::run::{Asked, Run};
+use crate::local_model::run::{ModelUse, Run};
 use crate::local_model::{self, NAME, Progress, Worker, play, table};
 use crate::{install, places, python};
 
@@ -60,15 +60,20 @@ fn loudly_skipped(error: &anyhow::Error) -> Outcome {
 
 /// What must hold, whatever the model makes of it.
 fn check(run: &Run) -> Result<()> {
-    ensure!(run.says("finished")? == format!("{CONVERSATIONS} of {CONVERSATIONS}"), "not all ended:\n{}", run.shown);
-    let failures = run.says("failures")?.split(", ").filter(|failures| *failures != "none");
+    ensure!(
+        run.value_after("finished")? == format!("{CONVERSATIONS} of {CONVERSATIONS}"),
+        "not all ended:\n{}",
+        run.shown
+    );
+    let failures = run.value_after("failures")?.split(", ").filter(|failures| *failures != "none");
     for failures in failures {
         let blamed = failures.split_once(" by ").map(|(_, who)| who);
         ensure!(matches!(blamed, Some("agent" | "simulated user")), "the model is not to blame: {failures}");
     }
     for role in ["agent", "simulated user"] {
-        let by_model = |asked: &Asked<'_>| asked.role == role && asked.model == NAME;
-        let asked = run.asked().into_iter().find(by_model).with_context(|| format!("{role}: {NAME} was not asked"))?;
+        let by_model = |asked: &ModelUse<'_>| asked.role == role && asked.model == NAME;
+        let asked =
+            run.model_use().into_iter().find(by_model).with_context(|| format!("{role}: {NAME} was not asked"))?;
         ensure!(asked.tokens_read > 0 && asked.tokens_written > 0, "{asked:?}");
     }
     ensure!(!run.rows.is_empty(), "the agent said nothing in any conversation");

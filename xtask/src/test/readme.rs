@@ -22,8 +22,11 @@ pub(super) fn run_step() -> Result<Outcome> {
     }
     fs::create_dir_all(&folder)?;
     quiet(Command::new("git").args(["clone", "--quiet", "."]).arg(&clone))?;
-    // The crates of others are compiled already.
-    symlink(places::target_dir(), clone.join("target"))?;
+    // What one run compiles, the next one need not. It is not ours: cargo takes what two clones compiled in one directory for
+    // the same, and the crates of one of them are not compiled again when they change.
+    let target = folder.join("target");
+    fs::create_dir_all(&target)?;
+    symlink(target, clone.join("target"))?;
     let mut node = e2e::node()?;
     node.args(["--test", "--test-reporter=spec", "e2e/readme.mjs"]).env("README_CLONE", &clone);
     // As in a shell that nobody has set anything in, but for the data: those of this machine are not touched.

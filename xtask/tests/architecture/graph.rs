@@ -15,17 +15,16 @@ impl Graph {
         self.edges.entry((from.to_owned(), to.to_owned())).or_insert_with(|| place.to_owned());
     }
 
-    /// The modules right below the root. The root itself is left out: it declares them all.
-    pub fn of_top_level(edges: &[Edge]) -> Self {
-        let mut graph = Self::default();
+    /// For each module, what the modules right below it use of each other, each with all that stands below it.
+    pub fn of_siblings(edges: &[Edge]) -> BTreeMap<&[String], Self> {
+        let mut graphs = BTreeMap::<_, Self>::new();
         for edge in edges {
-            if let (Some(from), Some(to)) = (edge.from.first(), edge.to.first())
-                && from != to
-            {
-                graph.insert(from, to, &edge.place);
+            let shared = edge.from.iter().zip(&edge.to).take_while(|(from, to)| from == to).count();
+            if let (Some(from), Some(to)) = (edge.from.get(shared), edge.to.get(shared)) {
+                graphs.entry(&edge.from[..shared]).or_default().insert(from, to, &edge.place);
             }
         }
-        graph
+        graphs
     }
 
     pub fn edges(&self) -> impl Iterator<Item = (&str, &str, &str)> {

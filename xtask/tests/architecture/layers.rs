@@ -5,14 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::graph::Graph;
 use crate::modules::Modules;
 
-/// An edge between two modules that is allowed though it closes a cycle.
-pub struct AllowedEdge<'a> {
-    pub krate: &'a str,
-    pub from: &'a str,
-    pub to: &'a str,
-    pub reason: &'a str,
-}
-
 /// Who may name paths that begin in one of these ways.
 pub struct UseRule<'a> {
     pub paths: &'a [&'a str],
@@ -33,22 +25,13 @@ impl Users<'_> {
     }
 }
 
-/// Cycles of the modules right below the root, and edges that are allowed and not there.
-pub fn cycle_violations(krate: &str, modules: &Modules, allowed: &[AllowedEdge<'_>]) -> Vec<String> {
-    let all = Graph::of_top_level(&modules.edges());
-    let is_allowed =
-        |from: &str, to: &str| allowed.iter().any(|edge| (edge.krate, edge.from, edge.to) == (krate, from, to));
-    let mut checked = Graph::default();
-    for (from, to, place) in all.edges().filter(|(from, to, _)| !is_allowed(from, to)) {
-        checked.insert(from, to, place);
-    }
-    let cycles = checked.cycles();
-    let mut problems: Vec<String> =
-        cycles.iter().map(|cycle| format!("{krate} has a cycle: {}", checked.describe(cycle))).collect();
-    for edge in allowed.iter().filter(|edge| edge.krate == krate) {
-        if !all.edges().any(|(from, to, _)| (from, to) == (edge.from, edge.to)) {
-            problems.push(format!("{krate}: {} does not use {} any more, though {}", edge.from, edge.to, edge.reason));
-        }
+/// Cycles among modules that have the same parent, at any depth.
+pub fn cycle_violations(krate: &str, modules: &Modules) -> Vec<String> {
+    let edges = modules.edges();
+    let mut problems = Vec::new();
+    for (parent, graph) in Graph::of_siblings(&edges) {
+        let place = [&[krate.to_owned()], parent].concat().join("::");
+        problems.extend(graph.cycles().iter().map(|cycle| format!("{place} has a cycle: {}", graph.describe(cycle))));
     }
     problems
 }
@@ -67,7 +50,9 @@ pub fn layer_violations(krate: &str, modules: &Modules, layers: &[&[&str]]) -> V
     problems.extend(
         heights.keys().filter(|name| !found.contains(**name)).map(|name| format!("{krate}::{name} is no module")),
     );
-    for (from, to, place) in Graph::of_top_level(&modules.edges()).edges() {
+    let edges = modules.edges();
+    let siblings = Graph::of_siblings(&edges);
+    for (from, to, place) in siblings.get(&[][..]).into_iter().flat_map(Graph::edges) {
         if let (Some(low), Some(high)) = (heights.get(from), heights.get(to))
             && low < high
         {

@@ -7,6 +7,7 @@
 mod pace;
 
 use std::collections::{BTreeMap, HashMap};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,8 +29,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+/// The name of the model, as it stands in the list of models and in every reply.
+const MODEL: &str = "mock";
+
 #[derive(Parser)]
 struct Flags {
+    /// Where it listens
+    #[arg(long, default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
     /// Folder of the workload
     #[arg(long, default_value = "bench/workload")]
     project: PathBuf,
@@ -84,6 +91,8 @@ impl Load {
 struct Request {
     messages: Vec<Message>,
     response_format: Option<Value>,
+    #[serde(default)]
+    stream: bool,
 }
 
 #[derive(Deserialize)]
@@ -105,8 +114,13 @@ async fn main() -> anyhow::Result<()> {
         load: Load { requests: AtomicU64::new(0), since: Mutex::new((Instant::now(), 0, 0.0)) },
         flags,
     });
-    let app = Router::new().route("/v1/chat/completions", post(complete)).route("/stats", get(stats)).with_state(mock);
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let listener = TcpListener::bind(mock.flags.listen).await?;
+    let app = Router::new()
+        .route("/v1/chat/completions", post(complete))
+        .route("/v1/models", get(models))
+        .route("/metrics", get(metrics))
+        .route("/stats", get(stats))
+        .with_state(mock);
     println!("http://{}", listener.local_addr()?);
     Ok(axum::serve(listener, app).await?)
 }
@@ -114,7 +128,10 @@ async fn main() -> anyhow::Result<()> {
 /// One event of a stream.
 fn chunk(delta: &Value, finish: Option<&str>) -> String {
     let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
-    format!("data: {}\n\n", json!({"id": "mock", "object": "chat.completion.chunk", "choices": [choice]}))
+    format!(
+        "data: {}\n\n",
+        json!({"id": "mock", "model": MODEL, "object": "chat.completion.chunk", "choices": [choice]})
+    )
 }
 
 /// A message as endpoints stream it: its parts, the usage, the end.
@@ -132,6 +149,22 @@ async fn stats(State(mock): State<Arc<Mock>>) -> Json<Value> {
     let (in_flight, seconds) = mock.load.change(0);
     let requests = mock.load.requests.load(Ordering::Relaxed);
     Json(json!({"requests": requests, "in_flight": in_flight, "in_flight_seconds": seconds}))
+}
+
+/// What a worker asks about its engine.
+async fn models() -> Json<Value> {
+    Json(json!({"object": "list", "data": [{"id": MODEL, "object": "model"}]}))
+}
+
+/// The load, under the names that llama-server has for it.
+async fn metrics(State(mock): State<Arc<Mock>>) -> String {
+    format!("llamacpp:requests_processing {}\nllamacpp:requests_deferred 0\n", mock.load.change(0).0)
+}
+
+/// The answer to a worker that asks for one token, to see whether the engine writes.
+fn one_token() -> Response {
+    let message = json!({"role": "assistant", "content": "H"});
+    Json(json!({"id": "mock", "model": MODEL, "choices": [{"index": 0, "message": message}]})).into_response()
 }
 
 /// Counts a request until it is dropped, also if whoever asked goes away.
@@ -153,7 +186,11 @@ async fn complete(State(mock): State<Arc<Mock>>, body: Bytes) -> Response {
         (mock.wait.sample(&mut rng), rng.random::<f64>(), rng.random_range(0..5))
     };
     tokio::time::sleep(Duration::from_secs_f64(wait / 1000.0)).await;
-    let Some(reply) = serde_json::from_slice(&body).ok().and_then(|request| mock.reply(&request)) else {
+    let request: Option<Request> = serde_json::from_slice(&body).ok();
+    if request.as_ref().is_some_and(|request| !request.stream) {
+        return one_token();
+    }
+    let Some(reply) = request.and_then(|request| mock.reply(&request)) else {
         return (StatusCode::BAD_REQUEST, "nothing is written for this conversation").into_response();
     };
     if luck < mock.flags.errors {

@@ -155,6 +155,12 @@ pub async fn stats(url: &str) -> anyhow::Result<(f64, f64, f64)> {
     Ok((number("requests")?, number("in_flight")?, number("in_flight_seconds")?))
 }
 
+/// What the agent's model was asked, as far as it counts.
+#[expect(clippy::cast_precision_loss, reason = "counts")]
+pub fn calls(done: &RunSummary) -> f64 {
+    done.usage.iter().filter(|usage| usage.role == "agent").map(|usage| usage.calls as f64).sum()
+}
+
 pub async fn latency(place: &Place, n: u32, concurrency: u32, median_ms: f64) -> anyhow::Result<()> {
     let db = place.database().await?;
     let (_model, url) = place.model(&["--median-ms", &median_ms.to_string()]).await?;

@@ -7,7 +7,7 @@ use store::runs::Run;
 use tokio::process::Child;
 use tokio::time::sleep;
 
-use super::cases::{check, ended, rate, row, stats, summary};
+use super::cases::{calls, check, ended, rate, row, stats, summary};
 use super::program::{Database, Place};
 
 const PLAYERS: u32 = 3;
@@ -80,12 +80,6 @@ async fn until_ended(
         }
         sleep(Duration::from_millis(50)).await;
     }
-}
-
-/// What the agent's model was asked, as far as it counts.
-#[expect(clippy::cast_precision_loss, reason = "counts")]
-fn calls(done: &RunSummary) -> f64 {
-    done.usage.iter().filter(|usage| usage.role == "agent").map(|usage| usage.calls as f64).sum()
 }
 
 /// PostgreSQL goes without a word to anybody, twice, and comes again.

@@ -24,11 +24,37 @@ pub fn cpu(pid: u32) -> f64 {
 
 /// The most memory that a process had resident, in bytes.
 pub fn peak_memory(pid: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
-    line.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok()).unwrap_or_default() * 1024
+    kilobytes(&format!("/proc/{pid}/status"), "VmHWM:")
 }
 
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// What a process has resident now, in bytes.
+pub fn memory(pid: u32) -> u64 {
+    kilobytes(&format!("/proc/{pid}/status"), "VmRSS:")
+}
+
+/// The same, with what it shares with others counted in parts.
+pub fn own_memory(pid: u32) -> u64 {
+    kilobytes(&format!("/proc/{pid}/smaps_rollup"), "Pss:")
+}
+
+/// The processes that a process has started, with their command lines.
+pub fn children(pid: u32) -> Vec<(u32, String)> {
+    let parent = |of: u32| {
+        let stat = fs::read_to_string(format!("/proc/{of}/stat")).ok()?;
+        stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse::<u32>().ok()
+    };
+    let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let line = |pid: u32| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default().replace('\0', " ");
+    pids.filter(|child| parent(*child) == Some(pid)).map(|child| (child, line(child))).collect()
+}
+
+fn kilobytes(file: &str, field: &str) -> u64 {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with(field)).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok()).unwrap_or_default() * 1024
 }

@@ -1,18 +1,27 @@
 //! What the runtime does with real processes and a real, durable PostgreSQL: throughput, concurrency, crashes, errors.
 //! `cargo xtask bench` builds what it needs and runs it; bench/README.md says how each figure is taken.
 
+mod api;
 mod cases;
 mod crash;
 mod create;
 mod export;
+mod hosts;
 mod machine;
+mod neighbours;
 mod pages;
 mod pipelining;
 mod program;
+mod rows_alike;
+mod soak;
 
 use std::path::PathBuf;
 
+use anyhow::bail;
+use bench::rows::Renamed;
 use clap::{Parser, Subcommand};
+use tokio::signal::ctrl_c;
+use tokio::signal::unix::{SignalKind, signal};
 
 #[derive(Parser)]
 struct Flags {
@@ -91,6 +100,38 @@ enum Case {
         #[arg(long, default_value_t = 19)]
         copies: i32,
     },
+    /// The rows of the shipped scenarios, by these programs and by others: the same but for ids and times
+    RowsAlike {
+        /// Folder of the other programs, which are those of today
+        #[arg(long, value_name = "DIR")]
+        with: PathBuf,
+        #[arg(long, default_value_t = 720)]
+        n: u32,
+        /// A field that has another name in the rows of the other programs (repeat the flag)
+        #[arg(long, value_name = "OLD=NEW")]
+        renamed: Vec<Renamed>,
+    },
+    /// Processes on hosts of their own (network namespaces, made by root): links that are cut, lossy and slow, wrong clocks,
+    /// and a database whose standby takes over
+    Hosts {
+        #[arg(long, default_value_t = 14_000)]
+        n: u32,
+        #[arg(long, default_value_t = 300.0)]
+        median_ms: f64,
+        /// How long each disturbance lasts
+        #[arg(long, default_value_t = 30)]
+        seconds: u64,
+    },
+    /// Runs one after another for hours, jobs of every kind beside them, and a process killed every minute
+    Soak(soak::Flags),
+    /// A project whose members do their worst, and the pages and the run of another one beside it
+    Neighbours {
+        /// Conversations of each run that is ordered
+        #[arg(long, default_value_t = 2_000_000)]
+        n: u32,
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+    },
     /// An endpoint of whose answers 30 % are errors
     Errors {
         #[arg(long, default_value_t = 1_000)]
@@ -100,8 +141,17 @@ enum Case {
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let flags = Flags::parse();
-    let place = program::Place::new(flags.programs)?;
+    let mut ended = signal(SignalKind::terminate())?;
+    // What a case has started and made is dropped with it, and so ended and removed.
+    tokio::select! {
+        done = case(Flags::parse()) => done,
+        _ = ctrl_c() => bail!("interrupted"),
+        _ = ended.recv() => bail!("terminated"),
+    }
+}
+
+async fn case(flags: Flags) -> anyhow::Result<()> {
+    let place = program::Place::new(flags.programs.clone())?;
     match flags.case {
         Case::Durable { n, concurrency } => cases::durable(&place, n, concurrency).await,
         Case::Latency { n, concurrency, median_ms } => cases::latency(&place, n, concurrency, median_ms).await,
@@ -114,6 +164,10 @@ async fn main() -> anyhow::Result<()> {
         }
         Case::Pipelining { n } => pipelining::case(&place, n).await,
         Case::Export { n, copies } => export::case(&place, n, copies).await,
+        Case::RowsAlike { with, n, renamed } => rows_alike::case(flags.programs, with, n, &renamed).await,
         Case::Errors { n } => cases::errors(&place, n).await,
+        Case::Hosts { n, median_ms, seconds } => hosts::case(&place, n, median_ms, seconds).await,
+        Case::Soak(flags) => soak::case(&place, &flags).await,
+        Case::Neighbours { n, seconds } => neighbours::case(flags.programs, seconds, n).await,
     }
 }

@@ -3,70 +3,17 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use domain::access::Scope;
 use domain::api::{ConversationFacets, ConversationSummary, Page};
-use llm::http_client;
-use reqwest::Client;
-use serde::de::DeserializeOwned;
-use server::secret;
-use sqlx::PgPool;
-use store::clock;
 use store::measure;
-use store::tokens::{self, Token};
-use store::users::{self, User};
 use uuid::Uuid;
 
+use super::api::Caller;
 use super::cases::{ended, row};
 use super::machine;
 use super::program::{Database, Place};
 
-/// Somebody who may read everything.
-struct Reader {
-    client: Client,
-    url: String,
-    token: String,
-}
-
-impl Reader {
-    async fn new(db: &PgPool, url: String) -> anyhow::Result<Self> {
-        let (user, now) = (clock::id(), clock::now());
-        let reader = User {
-            id: user,
-            name: "bench".to_owned(),
-            password_hash: None,
-            administrator: true,
-            disabled_at: None,
-            created_at: now,
-        };
-        let mut db = db.acquire().await?;
-        users::insert(&mut db, &reader).await?;
-        let token = secret::make("gs_")?;
-        let kept = Token {
-            id: clock::id(),
-            user_id: user,
-            project_id: None,
-            name: "bench".to_owned(),
-            scopes: vec![Scope::Read.to_string()],
-            created_at: now,
-            expires_at: None,
-            last_used_at: None,
-        };
-        tokens::insert(&mut db, &kept, &secret::hash(&token)).await?;
-        Ok(Self { client: http_client().build()?, url, token })
-    }
-
-    async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<(T, Duration)> {
-        let begun = Instant::now();
-        let response = self.client.get(format!("{}{path}", self.url)).bearer_auth(&self.token).send().await?;
-        ensure!(response.status().is_success(), "{path}: {} {}", response.status(), response.text().await?);
-        let body = response.bytes().await?;
-        let took = begun.elapsed();
-        Ok((serde_json::from_slice(&body)?, took))
-    }
-}
-
 /// Times of one kind of request.
-fn told(what: &str, mut times: Vec<Duration>) {
+fn print_times(what: &str, mut times: Vec<Duration>) {
     times.sort_unstable();
     let at = |share: usize| times[(times.len() - 1) * share / 100].as_secs_f64() * 1000.0;
     row(what, &format!("p50 {:.1} ms, p95 {:.1} ms", at(50), at(95)));
@@ -111,8 +58,8 @@ pub async fn pages(place: &Place, size: &Size, requests: usize) -> anyhow::Resul
     let run = size.make(place, &db).await?;
     let runs = size.runs;
     row("conversations", &format!("{all} of {runs} runs, made in {:.0} s", begun.elapsed().as_secs_f64()));
-    let (mut server, url) = place.serve(&db).await?;
-    let reader = Reader::new(&db.pool, url).await?;
+    let (mut server, url) = place.serve(&db, &["--no-play"]).await?;
+    let reader = Caller::administrator(&db.pool, url).await?;
     let list = match size.runs {
         1 => format!("/api/v1/runs/{run}/conversations"),
         _ => "/api/v1/projects/default/conversations".to_owned(),
@@ -128,13 +75,13 @@ pub async fn pages(place: &Place, size: &Size, requests: usize) -> anyhow::Resul
         for _ in 0..requests {
             times.push(reader.get::<ConversationFacets>(&format!("{list}/facets?{query}")).await?.1);
         }
-        told(what, times);
+        print_times(what, times);
     }
     let mut times = Vec::new();
     for _ in 0..requests.div_ceil(10) {
         times.push(reader.get::<serde_json::Value>(&format!("/api/v1/runs/{run}/analytics")).await?.1);
     }
-    told("analytics of a run", times);
+    print_times("analytics of a run", times);
     server.kill().await?;
     db.stop().await;
     Ok(())
@@ -142,7 +89,7 @@ pub async fn pages(place: &Place, size: &Size, requests: usize) -> anyhow::Resul
 
 /// The first page, for which everything is read.
 #[expect(clippy::cast_precision_loss, reason = "figures")]
-async fn read(reader: &Reader, list: &str, server: u32, all: u64) -> anyhow::Result<Page<ConversationSummary>> {
+async fn read(reader: &Caller, list: &str, server: u32, all: u64) -> anyhow::Result<Page<ConversationSummary>> {
     let before = machine::peak_memory(server);
     let (first, took) = reader.get::<Page<ConversationSummary>>(list).await?;
     row("first page, for which they are read", &format!("{:.2} s", took.as_secs_f64()));
@@ -153,7 +100,7 @@ async fn read(reader: &Reader, list: &str, server: u32, all: u64) -> anyhow::Res
     Ok(first)
 }
 
-async fn lists(reader: &Reader, list: &str, narrow: &str, requests: usize) -> anyhow::Result<()> {
+async fn lists(reader: &Caller, list: &str, narrow: &str, requests: usize) -> anyhow::Result<()> {
     for (what, query) in [
         ("a page", String::new()),
         ("a page from the end", "order=desc".to_owned()),
@@ -169,7 +116,7 @@ async fn lists(reader: &Reader, list: &str, narrow: &str, requests: usize) -> an
             // One page after the other, as far as they go.
             after = page.next.map(|next| format!("&after={next}")).unwrap_or_default();
         }
-        told(what, times);
+        print_times(what, times);
     }
     Ok(())
 }

@@ -26,7 +26,7 @@ pub struct Place {
 pub struct Database {
     /// The last one runs; those before it crashed.
     postgres: Vec<PrivatePostgres>,
-    url: String,
+    pub url: String,
     /// Where PostgreSQL says which process it is, as long as it is there.
     pid_file: PathBuf,
     pub pool: PgPool,
@@ -34,10 +34,26 @@ pub struct Database {
 
 impl Place {
     pub fn new(programs: PathBuf) -> anyhow::Result<Self> {
+        Self::of(programs, Path::new("bench/workload"), &["playbooks", "scenarios", "personas", "judges"])
+    }
+
+    /// A place with these folders of documents.
+    pub fn of(programs: PathBuf, documents: &Path, folders: &[&str]) -> anyhow::Result<Self> {
         // Readable by PostgreSQL's user too, who is not root. Not in /tmp, which may be memory.
         let dir = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir_in("/var/tmp")?;
-        copy(Path::new("bench/workload"), dir.path())?;
-        Ok(Self { programs, dir })
+        for folder in folders {
+            copy(&documents.join(folder), &dir.path().join(folder))?;
+        }
+        // Commands do not run where this process does.
+        Ok(Self { programs: std::path::absolute(programs)?, dir })
+    }
+
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub fn programs(&self) -> &Path {
+        &self.programs
     }
 
     pub async fn database(&self) -> anyhow::Result<Database> {
@@ -51,14 +67,14 @@ impl Place {
         self.dir.path().join("data")
     }
 
-    async fn postgres(&self) -> anyhow::Result<PrivatePostgres> {
+    /// A PostgreSQL with a database that is empty the first time.
+    pub async fn postgres(&self) -> anyhow::Result<PrivatePostgres> {
         Ok(PrivatePostgres::start(&self.data()).await?)
     }
 
     /// What `pg_ctl restart -m immediate` does: PostgreSQL goes without a word to anybody, and comes again.
     pub async fn restart(&self, db: &mut Database) -> anyhow::Result<()> {
-        let text = fs::read_to_string(&db.pid_file)?;
-        let pid = text.lines().next().unwrap_or_default().parse().ok().and_then(Pid::from_raw);
+        let pid = Pid::from_raw(db.postmaster()?.cast_signed());
         kill_process(pid.context("PostgreSQL does not run")?, Signal::QUIT)?;
         // Whoever came before it has gone would take it for one that runs.
         while db.pid_file.exists() {
@@ -68,16 +84,25 @@ impl Place {
         Ok(())
     }
 
-    fn command(&self, program: &str) -> Command {
+    pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.programs.join(program));
         command.stdin(Stdio::null()).kill_on_drop(true);
         command
     }
 
-    fn groundstate(&self, db: &Database) -> Command {
+    pub fn groundstate(&self, database_url: &str) -> Command {
         let mut command = self.command("groundstate");
-        command.current_dir(self.dir.path()).env("DATABASE_URL", &db.url).env_remove("GROUNDSTATE_DATA");
+        command.current_dir(self.dir.path()).env("DATABASE_URL", database_url).env_remove("GROUNDSTATE_DATA");
         command
+    }
+
+    /// Runs a command to its end, which must be a good one, and returns what it prints.
+    pub async fn done(&self, database_url: &str, arguments: &[&str]) -> anyhow::Result<String> {
+        let output = self.groundstate(database_url).args(arguments).output().await?;
+        if !output.status.success() {
+            bail!("groundstate {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
     /// Stores a run of the desk that nobody plays yet.
@@ -87,35 +112,32 @@ impl Place {
 
     /// Stores a run of a playbook that nobody plays yet.
     pub async fn run_of(&self, db: &Database, playbook: &str, n: u32, flags: &[&str]) -> anyhow::Result<runs::Run> {
-        let mut command = self.groundstate(db);
-        command.args(["generate", "--detach", "--playbook", playbook, "--n", &n.to_string()]).args(flags);
-        let output = command.output().await?;
-        if !output.status.success() {
-            bail!("groundstate generate: {}", String::from_utf8_lossy(&output.stderr));
-        }
-        let said = String::from_utf8_lossy(&output.stdout);
+        let n = n.to_string();
+        let order = [&["generate", "--detach", "--playbook", playbook, "--n", &n][..], flags].concat();
+        let said = self.done(&db.url, &order).await?;
         let id: Uuid = said.split_whitespace().find_map(|word| word.parse().ok()).context("no run id")?;
         runs::get(&mut *db.pool.acquire().await?, id).await?.context("the run is not there")
     }
 
     /// Starts a process that only plays.
     pub fn play(&self, db: &Database, concurrency: u32, flags: &[&str]) -> anyhow::Result<Child> {
-        let mut command = self.groundstate(db);
+        let mut command = self.groundstate(&db.url);
         command.args(["play", "--concurrency", &concurrency.to_string()]).args(flags).stdout(Stdio::null());
         Ok(command.spawn()?)
     }
 
     /// Starts an export of a run into a file of this place.
     pub fn export(&self, db: &Database, run: Uuid, out: &str, flags: &[&str]) -> anyhow::Result<(Child, PathBuf)> {
-        let mut command = self.groundstate(db);
+        let mut command = self.groundstate(&db.url);
         command.args(["export", "--run", &run.to_string(), "--out", out]).args(flags).stdout(Stdio::null());
         Ok((command.spawn()?, self.dir.path().join(out)))
     }
 
-    /// Starts the API, which plays nothing, and says where.
-    pub async fn serve(&self, db: &Database) -> anyhow::Result<(Child, String)> {
-        let mut command = self.groundstate(db);
-        command.args(["serve", "--no-play", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped());
+    /// Starts the API, and says where.
+    pub async fn serve(&self, db: &Database, flags: &[&str]) -> anyhow::Result<(Child, String)> {
+        let mut command = self.groundstate(&db.url);
+        // Its exports must not lie in the data of others.
+        command.arg("serve").args(flags).args(["--listen", "127.0.0.1:0", "--files", "files"]).stdout(Stdio::piped());
         let mut child = command.spawn()?;
         let mut said = BufReader::new(child.stdout.take().context("no output")?).lines();
         let line = said.next_line().await?.context("the server did not start")?;
@@ -133,6 +155,11 @@ impl Place {
         Ok((child, url))
     }
 
+    /// Names the model in models.yaml as one that workers serve.
+    pub fn name_workers(&self) -> anyhow::Result<()> {
+        Ok(fs::write(self.dir.path().join("models.yaml"), "models: [{name: mock, workers: true}]\n")?)
+    }
+
     /// Names the model in models.yaml, with room for so many requests at once.
     pub fn name_model(&self, url: &str, at_once: u32) -> anyhow::Result<()> {
         let text = format!(
@@ -143,6 +170,18 @@ impl Place {
 }
 
 impl Database {
+    /// One that somebody else runs.
+    pub async fn elsewhere(url: String) -> anyhow::Result<Self> {
+        let pool = store::open(&url).await?;
+        Ok(Self { postgres: Vec::new(), url, pid_file: PathBuf::new(), pool })
+    }
+
+    /// The first process of PostgreSQL.
+    pub fn postmaster(&self) -> anyhow::Result<u32> {
+        let text = fs::read_to_string(&self.pid_file)?;
+        text.lines().next().and_then(|pid| pid.parse().ok()).context("PostgreSQL does not run")
+    }
+
     pub async fn stop(self) {
         self.pool.close().await;
         for postgres in self.postgres {
