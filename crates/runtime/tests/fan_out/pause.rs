@@ -174,7 +174,11 @@ async fn a_call_that_was_made_before_the_pause_and_lost_after_it_does_not_pause_
     let ended = summary(&pool, run).await;
     assert_eq!(ended.state, RunState::Finished, "{:?}", ended.paused_because);
     let failed: i64 = ended.failures.values().sum();
-    assert_eq!((ended.finished, ended.accepted), (12, 12 - failed), "what was lost before the resumption is asked again");
+    assert_eq!(
+        (ended.finished, ended.accepted),
+        (12, 12 - failed),
+        "what was lost before the resumption is asked again"
+    );
     assert_eq!(failed, 9, "each was lost before the pause");
     assert!(endpoint.asked() > asked);
     check_ledger(&pool, run).await;
