@@ -69,7 +69,7 @@ async fn saved(pool: &PgPool) -> Saved {
     let dir = folder();
     let done = back_up(pool, &dir.path().join("backup"), app.files()).await;
     assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{}", done.stdout);
-    assert!(done.stdout.contains("1 projects, 2 runs, 7 conversations, 1 exports"), "{}", done.stdout);
+    assert!(done.stdout.contains("1 projects, 2 runs, 7 conversations and rows, 1 exports"), "{}", done.stdout);
     let file = fs::read(job::file(app.files(), export)).unwrap();
     Saved { dir, export, file, half: id }
 }
