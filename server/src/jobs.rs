@@ -48,12 +48,12 @@ pub fn with_files(handlers: Handlers, files: &Path) -> Handlers {
 }
 
 /// And datasets and indexes, which are kept in object storage. `files`: the folder of exports.
-pub fn with_objects(handlers: Handlers, objects: &Objects, files: &Path) -> Handlers {
-    let places: Arc<(Objects, PathBuf)> = Arc::new((objects.clone(), files.to_owned()));
+pub fn with_objects(handlers: Handlers, objects: &Objects, files: &Path, sandbox: &Sandbox) -> Handlers {
+    let places: Arc<(Objects, PathBuf, Sandbox)> = Arc::new((objects.clone(), files.to_owned(), sandbox.clone()));
     let of_datasets = Arc::clone(&places);
     let handlers = handlers.with(JobKind::Dataset, LARGE, move |lease| {
         let places = Arc::clone(&of_datasets);
-        async move { dataset::job::work(lease, &places.0, &places.1).await }
+        async move { dataset::job::work(lease, &places.0, &places.1, &places.2).await }
     });
     handlers.with(JobKind::Index, LARGE, move |lease| {
         let places = Arc::clone(&places);

@@ -23,6 +23,7 @@ mod writer;
 
 pub use bad_source::{Place, SourceError};
 pub use files::SourceFile;
+pub use formats::DecodeParquet;
 pub use open::OpenDataset;
 pub use writer::WrittenDataset;
 

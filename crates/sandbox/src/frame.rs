@@ -1,8 +1,12 @@
 //! Messages between a process and its sandboxed processes: a byte that says what it is, the length, the bytes.
 
 use std::io::{self, Read, Write};
+use std::sync::mpsc::Receiver;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+/// Messages that were received by another thread.
+pub type Frames = Receiver<(Kind, Vec<u8>)>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -16,14 +20,32 @@ pub enum Kind {
     Answer = 4,
     /// From the sandbox: the work panicked, or cannot be read.
     Broken = 5,
+    /// From the sandbox: the place and the length of bytes that it needs.
+    Read = 6,
+    /// To the sandbox: these bytes.
+    Bytes = 7,
+    /// To the sandbox: why there are none.
+    Unread = 8,
+    /// From the sandbox: a piece of what comes of the work.
+    Piece = 9,
 }
 
 impl Kind {
     fn of(byte: u8) -> io::Result<Self> {
-        [Self::Name, Self::Given, Self::Progress, Self::Answer, Self::Broken]
-            .into_iter()
-            .find(|kind| *kind as u8 == byte)
-            .ok_or_else(|| io::Error::other(format!("a frame of kind {byte}")))
+        [
+            Self::Name,
+            Self::Given,
+            Self::Progress,
+            Self::Answer,
+            Self::Broken,
+            Self::Read,
+            Self::Bytes,
+            Self::Unread,
+            Self::Piece,
+        ]
+        .into_iter()
+        .find(|kind| *kind as u8 == byte)
+        .ok_or_else(|| io::Error::other(format!("a frame of kind {byte}")))
     }
 }
 

@@ -5,13 +5,15 @@
 //! of the same program which can open no file and no connection, and which are ended when they exceed a limit. Whoever
 //! asked gets a [`Failure`] that names the limit; nobody else notices.
 //!
-//! A new computation is a type that implements [`Work`] and is listed where the sandboxed process starts
-//! (`groundstate sandbox`).
+//! A new computation is a type that implements [`Work`], or [`StreamedWork`] if what it works on does not fit into memory, and
+//! is listed where the sandboxed process starts (`groundstate sandbox`).
 
+mod confined;
 mod frame;
 mod limits;
 mod pool;
 mod process;
+mod stream;
 mod turns;
 mod worker;
 
@@ -24,7 +26,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 pub use limits::{Limit, Limits, STACK};
-use pool::Pool;
+pub use pool::Pool;
+pub use stream::{Host, Owner, StreamedWork};
 pub use worker::Worker;
 
 /// A computation over untrusted input: all it needs, and what comes of it.
@@ -59,9 +62,10 @@ pub fn this_program() -> PathBuf {
 }
 
 /// Where work is done.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub enum Sandbox {
     /// In this process, for commands that serve nobody else.
+    #[default]
     InProcess,
     Processes(Arc<Pool>),
 }

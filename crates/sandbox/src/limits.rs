@@ -9,6 +9,8 @@ pub const MEMORY: u64 = 1 << 30;
 pub const STACK: usize = 64 << 20;
 /// Largest answer, in bytes.
 pub const LARGEST_ANSWER: usize = 64 << 20;
+/// Most that streamed work reads at once, in bytes: with what comes of it, it has to fit into its memory.
+pub const LARGEST_READ: u64 = 256 << 20;
 /// After so many pieces of work a process is replaced: memory that an allocator keeps does not add up.
 pub const PIECES_PER_PROCESS: usize = 200;
 
@@ -23,6 +25,8 @@ pub struct Limits {
 impl Limits {
     /// For what somebody waits for.
     pub const REQUEST: Self = Self { cpu: Duration::from_secs(15), wall: Duration::from_secs(45) };
+    /// For each piece of streamed work: a row group is decoded in seconds.
+    pub const PIECE: Self = Self { cpu: Duration::from_mins(1), wall: Duration::from_mins(10) };
     /// For jobs.
     pub const JOB: Self = Self { cpu: Duration::from_mins(20), wall: Duration::from_hours(1) };
 }

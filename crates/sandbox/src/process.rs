@@ -16,7 +16,8 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::frame::{self, Kind};
-use crate::limits::{LARGEST_ANSWER, Limit, Limits, PIECES_PER_PROCESS};
+use crate::limits::{LARGEST_ANSWER, LARGEST_READ, Limit, Limits, PIECES_PER_PROCESS};
+use crate::stream::{self, Host, StreamedWork};
 use crate::{Failure, Work};
 
 /// How much is kept of what a process says before it ends.
@@ -89,9 +90,53 @@ impl Process {
         }
     }
 
+    /// Does streamed work. The time on the clock counts while the process is waited for, and not while its owner is.
+    pub async fn stream<W: StreamedWork>(&mut self, given: &[u8], host: &mut impl Host) -> Result<Vec<u8>, Failure> {
+        self.pieces += 1;
+        let Limits { wall, cpu } = W::LIMITS;
+        let broken = |error: io::Error| Failure::Broken(error.to_string());
+        let mut told = frame::send(&mut self.to, Kind::Name, W::NAME.as_bytes()).await;
+        if told.is_ok() {
+            told = frame::send(&mut self.to, Kind::Given, given).await;
+        }
+        loop {
+            if let Err(error) = told {
+                return Err(self.ended(&error, cpu).await);
+            }
+            let received = match timeout(wall, frame::receive(&mut self.from, LARGEST_ANSWER)).await {
+                Err(_) => return Err(Failure::Exceeded(Limit::Wall(wall))),
+                Ok(Ok(received)) => received,
+                Ok(Err(error)) => return Err(self.ended(&error, cpu).await),
+            };
+            told = match received {
+                Some((Kind::Read, place)) => {
+                    let (start, length) = stream::asked(&place).map_err(broken)?;
+                    // Files say how much of them is to be read.
+                    if length > LARGEST_READ {
+                        return Err(Failure::Exceeded(Limit::Memory));
+                    }
+                    match host.read(start, length).await {
+                        Ok(bytes) => frame::send(&mut self.to, Kind::Bytes, &bytes).await,
+                        Err(error) => frame::send(&mut self.to, Kind::Unread, error.to_string().as_bytes()).await,
+                    }
+                }
+                Some((Kind::Piece, piece)) => {
+                    host.take(piece).await.map_err(broken)?;
+                    Ok(())
+                }
+                Some((Kind::Progress, _)) => Ok(()),
+                Some((Kind::Answer, answer)) => return Ok(answer),
+                Some((_, why)) => return Err(Failure::Broken(String::from_utf8_lossy(&why).into_owned())),
+                None => return Err(Failure::Exceeded(Limit::Answer)),
+            };
+        }
+    }
+
     /// Why the process is gone.
     async fn ended(&mut self, error: &io::Error, cpu: Duration) -> Failure {
-        let Ok(status) = self.child.wait().await else { return Failure::Broken(error.to_string()) };
+        let Ok(Ok(status)) = timeout(LAST_WORDS_TIMEOUT, self.child.wait()).await else {
+            return Failure::Broken(error.to_string());
+        };
         // A process can be gone before its last words are read, and they say which limit it was.
         let _ = timeout(LAST_WORDS_TIMEOUT, &mut self.listener).await;
         let said = String::from_utf8_lossy(&self.said.lock()).into_owned();

@@ -8,6 +8,7 @@ use domain::bad_input::BadInput;
 use domain::corpus::name_problem;
 use domain::dataset::IndexColumns;
 use runtime::jobs::Handlers;
+use sandbox::Sandbox;
 use serde_json::json;
 use sqlx::PgPool;
 use store::indexes::{self, Index, NewIndexRow};
@@ -137,7 +138,8 @@ async fn add(pool: &PgPool, args: &Add) -> anyhow::Result<ExitCode> {
         record(tx, Some(project), "groundstate indexes add", &id.to_string(), detail).await
     };
     let objects = args.storage.objects(&args.connection)?;
-    let handlers = with_objects(Handlers::default(), &objects, &args.storage.files(&args.connection));
+    let files = args.storage.files(&args.connection);
+    let handlers = with_objects(Handlers::default(), &objects, &files, &Sandbox::InProcess);
     match job_progress::create_and_wait(pool, job, create, &handlers).await? {
         Seen::Ended => report(pool, id).await,
         Seen::Interrupted => {

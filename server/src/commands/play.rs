@@ -197,7 +197,7 @@ async fn play(args: &Play, connection: &Connection, stop: &CancellationToken) ->
         handlers = with_files(handlers, files);
     }
     if let Some(objects) = &objects {
-        handlers = with_objects(handlers, objects, &files);
+        handlers = with_objects(handlers, objects, &files, &sandbox);
     }
     if args.only_jobs {
         return player.work_on_jobs(pool, &handlers, stop).await;

@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
+use datasets::dataset::DecodeParquet;
+
 pub fn run() -> anyhow::Result<ExitCode> {
-    ::projects::worker().serve()?;
+    ::projects::worker().with_streamed::<DecodeParquet>().serve()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -31,7 +31,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("runtime", &["domain", "llm", "store"]),
     ("projects", &["domain", "engine", "llm", "runtime", "sandbox", "store", "workflow"]),
     ("generation", &["domain", "engine", "llm", "projects", "runtime", "store"]),
-    ("datasets", &["domain", "engine", "generation", "projects", "runtime", "store"]),
+    ("datasets", &["domain", "engine", "generation", "projects", "runtime", "sandbox", "store"]),
     ("rows", &["datasets", "domain", "llm", "projects", "runtime", "store", "tools", "workflow"]),
     (
         "server",

@@ -4,10 +4,14 @@ mod csv_rows;
 mod json_lines;
 mod lines;
 mod parquet_rows;
+mod sandboxed_parquet;
 mod text_lines;
 mod unpack;
 
 use std::collections::HashMap;
+
+use sandbox::Sandbox;
+use uuid::Uuid;
 
 use super::Row;
 use super::bad_source::{Place, SourceError};
@@ -16,10 +20,13 @@ use super::files::SourceFile;
 use super::format::Kind;
 
 /// How files are read.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Options {
     /// All values of CSV files are texts.
     pub csv_as_text: bool,
+    /// Where formats are decoded that can ask for more than they have, and the project that they are decoded for.
+    pub decoder: Sandbox,
+    pub project: Uuid,
 }
 
 /// What later files must agree with: the types of the columns of CSV files.
@@ -33,6 +40,8 @@ pub struct PlacedRow {
     /// Bytes that it takes in its file, or about so many.
     pub bytes: usize,
 }
+
+pub use sandboxed_parquet::DecodeParquet;
 
 pub type Rows = Box<dyn Iterator<Item = Result<PlacedRow, SourceError>>>;
 
@@ -50,7 +59,12 @@ pub fn rows(file: &SourceFile, options: &Options, cell_types: &mut CellTypes) ->
             let shape = csv_rows::Shape { delimiter, as_text: options.csv_as_text };
             Box::new(csv_rows::rows(name, unpacked()?, shape, cell_types)?)
         }
-        Kind::Parquet => Box::new(parquet_rows::rows(name, file.contents.clone())?),
+        Kind::Parquet => match &options.decoder {
+            Sandbox::InProcess => Box::new(parquet_rows::rows(name, file.contents.clone())?),
+            Sandbox::Processes(pool) => {
+                Box::new(sandboxed_parquet::rows(name, file.contents.clone(), pool, options.project))
+            }
+        },
     })
 }
 

@@ -10,6 +10,7 @@ use domain::progress::JobProgress;
 use domain::storage::{NoRoom, ProjectStorage};
 use runtime::Disks;
 use runtime::jobs::{Completion, JobLease, LeaseLost};
+use sandbox::Sandbox;
 use serde_json::json;
 use store::datasets::{self, DatasetContents};
 use store::objects::Objects;
@@ -17,16 +18,16 @@ use store::{cleanup, clock, storage, uploads};
 use tracing::warn;
 use uuid::Uuid;
 
-use super::import::{Sizes, Target, import};
+use super::import::{Options, Sizes, Target, import};
 use super::source::{Places, ReadySource, prepare};
 use super::writer::WrittenDataset;
 use crate::room::Room;
 
-/// Makes a dataset. `files`: the folder of exports.
+/// Makes a dataset. `files`: the folder of exports. `sandbox`: where files are decoded that can ask for more than they have.
 ///
 /// # Errors
 /// What it is made of cannot be read, there is no room, the database, or the storage.
-pub async fn work(lease: JobLease, objects: &Objects, files: &Path) -> anyhow::Result<Completion> {
+pub async fn work(lease: JobLease, objects: &Objects, files: &Path, sandbox: &Sandbox) -> anyhow::Result<Completion> {
     let (pool, id) = (&lease.pool, lease.job.subject);
     let dataset = datasets::get(&mut *pool.acquire().await?, id).await?.ok_or(LeaseLost)?;
     clear(&lease, objects, &datasets::prefix(id)).await?;
@@ -35,6 +36,7 @@ pub async fn work(lease: JobLease, objects: &Objects, files: &Path) -> anyhow::R
     let places = Places { pool, objects, files, room: &room };
     let ReadySource { files: sources, options, upload, workshop } =
         prepare(&places, dataset.project, &dataset.summary.source).await?;
+    let options = Options { decoder: sandbox.clone(), project: dataset.project, ..options };
     let target = Target { objects: objects.clone(), prefix: attempt(id), room: room.clone(), sizes: Sizes::default() };
     let (own, stop) = (lease.clone(), lease.over().clone());
     let progress = move |rows: u64| {

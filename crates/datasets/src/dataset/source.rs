@@ -54,7 +54,7 @@ pub async fn prepare(places: &Places<'_>, project: Uuid, source: &DatasetSource)
         DatasetSource::Upload(rows) => upload(places, project, rows).await,
         DatasetSource::Files(FileRows { path, csv_as_text }) => {
             let found = files::find(path).await.map_err(sentence)?;
-            Ok(ReadySource::of(found, Options { csv_as_text: *csv_as_text }))
+            Ok(ReadySource::of(found, Options { csv_as_text: *csv_as_text, ..Options::default() }))
         }
         DatasetSource::Run(rows) => conversations(places, project, SourceSpec::Run(rows.clone())).await,
         DatasetSource::Corpus(rows) => conversations(places, project, SourceSpec::Corpus(rows.clone())).await,
@@ -79,7 +79,7 @@ async fn upload(places: &Places<'_>, project: Uuid, rows: &UploadRows) -> anyhow
     let pieces = uploads::pieces(&mut db, id).await?.into_iter();
     let pieces = pieces.map(|piece| (piece.object, piece.bytes.unsigned_abs()));
     let file = SourceFile::new(&upload.file_name, places.objects.clone(), pieces).map_err(|e| sentence(e.into()))?;
-    let options = Options { csv_as_text: rows.csv_as_text };
+    let options = Options { csv_as_text: rows.csv_as_text, ..Options::default() };
     Ok(ReadySource { upload: Some(id), ..ReadySource::of(vec![file], options) })
 }
 

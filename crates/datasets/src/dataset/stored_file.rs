@@ -50,7 +50,19 @@ impl StoredFile {
         SequentialReader { file: self.clone(), next: start, block: Bytes::new() }
     }
 
+    pub const fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
     fn range(&self, range: Range<u64>) -> io::Result<Bytes> {
+        self.runtime.block_on(self.read_range(range))
+    }
+
+    /// For those who run in the runtime.
+    ///
+    /// # Errors
+    /// It is shorter, or the storage cannot be read.
+    pub async fn read_range(&self, range: Range<u64>) -> io::Result<Bytes> {
         if range.start > range.end || range.end > self.length {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it is shorter than it says"));
         }
@@ -63,7 +75,7 @@ impl StoredFile {
         for piece in self.pieces[first..].iter().take_while(|piece| piece.range.start < range.end) {
             let (start, end) = (range.start.max(piece.range.start), range.end.min(piece.range.end));
             let within = start - piece.range.start..end - piece.range.start;
-            let read = self.runtime.block_on(self.objects.range(&piece.object, within));
+            let read = self.objects.range(&piece.object, within).await;
             parts.push(read.map_err(io::Error::other)?);
         }
         if parts.len() == 1 {

@@ -2,12 +2,19 @@
 
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
+use arrow_array::builder::{ListBuilder, StringDictionaryBuilder};
+use arrow_array::types::Int32Type;
+use arrow_array::{Array as _, RecordBatch};
 use arrow_json::ReaderBuilder;
 use arrow_schema::{DataType, Field, Schema};
 use domain::dataset::{Column, ColumnType};
 use flate2::write::GzEncoder;
 use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use sandbox::Sandbox;
 use serde_json::{Value, json};
 use store::objects::Objects;
 use tempfile::TempDir;
@@ -193,10 +200,61 @@ async fn nested_columns_of_parquet_become_json() {
     let bench = Bench::new();
     let bytes =
         parquet(vec![point, list, empty], "{\"p\": {\"x\": 1}, \"l\": [\"a\", null]}\n{\"p\": null, \"l\": []}\n");
-    let written = bench.put("a.parquet", bytes).import().await.unwrap();
-    let rows: Vec<Value> = bench.rows(&written).await.into_iter().map(Value::Object).collect();
-    assert_eq!(rows, [json!({"p": {"x": 1}, "l": ["a", null], "n": null}), json!({"p": null, "l": [], "n": null})]);
-    assert!(written.columns.iter().all(|column| column.kind == ColumnType::Json));
+    bench.put("a.parquet", bytes);
+    for options in [Options::default(), sandboxed()] {
+        let written = bench.import_with(options, Sizes::default()).await.unwrap();
+        let rows: Vec<Value> = bench.rows(&written).await.into_iter().map(Value::Object).collect();
+        assert_eq!(rows, [json!({"p": {"x": 1}, "l": ["a", null], "n": null}), json!({"p": null, "l": [], "n": null})]);
+        assert!(written.columns.iter().all(|column| column.kind == ColumnType::Json));
+    }
+}
+
+/// Files of others are decoded as jobs have it done.
+fn sandboxed() -> Options {
+    let own = std::env::current_exe().unwrap();
+    let decoder = own.parent().unwrap().parent().unwrap().join("examples/decoder");
+    assert!(decoder.is_file(), "cargo builds {} with the tests", decoder.display());
+    Options { decoder: Sandbox::of_program(decoder), ..Options::default() }
+}
+
+#[tokio::test]
+async fn parquet_is_the_same_rows_wherever_it_is_decoded() {
+    let lines: String =
+        (0..1_000).map(|i| format!("{{\"id\": {i}, \"t\": \"text {}\"}}\n", "x".repeat(i % 300))).collect();
+    let fields = vec![Field::new("id", DataType::Int64, true), Field::new("t", DataType::Utf8, true)];
+    let bench = Bench::new();
+    bench.put("a.parquet", parquet(fields, &lines));
+    let here = bench.import_with(Options::default(), Sizes::default()).await.unwrap();
+    let elsewhere = bench.import_with(sandboxed(), Sizes::default()).await.unwrap();
+    assert_eq!((here.rows, here.hash), (1_000, elsewhere.hash));
+}
+
+/// Some KB of which one row is 1.2 GB.
+#[tokio::test]
+async fn parquet_that_asks_for_more_than_there_is_is_refused_with_the_limit() {
+    let mut lists = ListBuilder::new(StringDictionaryBuilder::<Int32Type>::new());
+    let word = "x".repeat(4 << 20);
+    for _ in 0..300 {
+        lists.values().append(&word).unwrap();
+    }
+    lists.append(true);
+    let column = lists.finish();
+    let schema = Arc::new(Schema::new(vec![Field::new("l", column.data_type().clone(), true)]));
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_dictionary_page_size_limit(64 << 20)
+        .build();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, Arc::clone(&schema), Some(properties)).unwrap();
+    writer.write(&RecordBatch::try_new(schema, vec![Arc::new(column)]).unwrap()).unwrap();
+    writer.close().unwrap();
+    assert!(bytes.len() < 100_000, "{}", bytes.len());
+    let bench = Bench::new();
+    bench.put("a.parquet", bytes);
+    let error = bench.import_with(sandboxed(), Sizes::default()).await.unwrap_err().to_string();
+    // On a slow machine, a minute of computing time is over before memory is.
+    assert!(error.starts_with("a.parquet: it cannot be decoded: it needs more than"), "{error}");
+    assert!(bench.objects.list("datasets").await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -293,9 +351,14 @@ async fn broken_parquet_is_told_by_its_row() {
         let mut broken = whole.clone();
         broken[at..at + 40].fill(0xff);
         let bench = Bench::new();
-        let error = bench.put("a.parquet", broken).import().await.unwrap_err();
-        let told = format!("{error:#}");
-        assert!(told.starts_with("a.parquet, row ") && told.contains("the file is broken here"), "{told}");
+        bench.put("a.parquet", broken);
+        let mut all = Vec::new();
+        for options in [Options::default(), sandboxed()] {
+            let told = format!("{:#}", bench.import_with(options, Sizes::default()).await.unwrap_err());
+            assert!(told.starts_with("a.parquet, row ") && told.contains("the file is broken here"), "{told}");
+            all.push(told);
+        }
+        assert_eq!(all[0], all[1]);
     }
     let told = Bench::new().put("a.parquet", &whole[..whole.len() - 9]).refused().await;
     assert!(told.starts_with("a.parquet: it is no Parquet file that can be read"), "{told}");
@@ -309,7 +372,7 @@ async fn files_of_a_folder_have_the_same_columns() {
     let bench = Bench::new();
     let told = bench.put("a.csv", "a\n1\n").put("b.csv", "a\n2\nx\n").refused().await;
     assert!(told.starts_with("b.csv, line 3: the column `a` holds whole numbers"), "{told}");
-    let options = Options { csv_as_text: true };
+    let options = Options { csv_as_text: true, ..Options::default() };
     let written = bench.import_with(options, Sizes::default()).await.unwrap();
     assert_eq!(kinds(&written.columns), [("a", ColumnType::Text)]);
 }

@@ -7,6 +7,7 @@ use domain::bad_input::BadInput;
 use domain::corpus::name_problem;
 use domain::dataset::{DatasetSource, FileRows};
 use runtime::jobs::Handlers;
+use sandbox::Sandbox;
 use serde_json::json;
 use sqlx::PgPool;
 use store::datasets::{self, NewDatasetRow};
@@ -64,7 +65,8 @@ async fn import(args: &Add, pool: &PgPool, objects: Objects) -> anyhow::Result<E
         let detail = json!({"name": name, "version": version});
         record(tx, Some(projects::DEFAULT), "groundstate datasets add", &id.to_string(), detail).await
     };
-    let handlers = with_objects(Handlers::default(), &objects, &args.storage.files(&args.connection));
+    let files = args.storage.files(&args.connection);
+    let handlers = with_objects(Handlers::default(), &objects, &files, &Sandbox::InProcess);
     match job_progress::create_and_wait(pool, job, create, &handlers).await? {
         Seen::Ended => {}
         Seen::Interrupted => {

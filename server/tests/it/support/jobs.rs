@@ -33,8 +33,9 @@ pub fn objects(files: &Path) -> Objects {
 
 /// What a server does about jobs.
 pub fn handlers(files: &Path) -> Handlers {
-    let handlers = server::jobs::handlers(&ModelClients::new(hasty()), &sandbox());
-    with_objects(with_files(handlers, files), &objects(files), files)
+    let sandbox = sandbox();
+    let handlers = server::jobs::handlers(&ModelClients::new(hasty()), &sandbox);
+    with_objects(with_files(handlers, files), &objects(files), files, &sandbox)
 }
 
 /// The newest job of what it makes.

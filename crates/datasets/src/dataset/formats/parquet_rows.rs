@@ -1,4 +1,7 @@
 //! Parquet files of others: any types, nested ones too, become JSON.
+//!
+//! A few bytes of such a file can claim pages of gigabytes, repeat a value a thousand million times, or nest types without end,
+//! and libraries allocate what it claims. Jobs therefore have it decoded in a sandboxed process.
 
 use std::collections::VecDeque;
 use std::iter::from_fn;
@@ -9,21 +12,33 @@ use arrow_json::writer::LineDelimited;
 use domain::dataset::{LONGEST_ROW, MOST_COLUMNS};
 use domain::untrusted;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::file::reader::ChunkReader;
 use serde_json::Value;
 
 use super::PlacedRow;
 use crate::dataset::bad_source::{Place, SourceError};
-use crate::dataset::stored_file::StoredFile;
 
 /// Rows that are decoded at once: few, because each may be long.
-const BATCH: usize = 64;
+const BATCH: usize = 16;
 
 /// # Errors
 /// It is no Parquet file, or a column is of a type that no JSON can tell.
-pub fn rows(
+pub fn rows<R: ChunkReader + 'static>(
     file: &str,
-    contents: StoredFile,
-) -> Result<impl Iterator<Item = Result<PlacedRow, SourceError>> + use<>, SourceError> {
+    contents: R,
+) -> Result<impl Iterator<Item = Result<PlacedRow, SourceError>> + use<R>, SourceError> {
+    let mut placed = Placed::of(file);
+    Ok(lines(file, contents)?.map(move |line| placed.row(&line?)))
+}
+
+/// The rows as lines of JSON.
+///
+/// # Errors
+/// As [`rows`].
+pub fn lines<R: ChunkReader + 'static>(
+    file: &str,
+    contents: R,
+) -> Result<impl Iterator<Item = Result<Vec<u8>, SourceError>> + use<R>, SourceError> {
     let broken = |error: &dyn std::fmt::Display| {
         SourceError::whole(file, format!("it is no Parquet file that can be read: {error}"))
     };
@@ -34,46 +49,67 @@ pub fn rows(
         return Err(SourceError::whole(file, message));
     }
     let reader = builder.with_batch_size(BATCH).build().map_err(|error| broken(&error))?;
-    let mut batches = Batches { file: file.to_owned(), reader, rows: VecDeque::new(), read: 0 };
+    let mut batches = Batches { file: file.to_owned(), reader, lines: VecDeque::new(), read: 0 };
     Ok(from_fn(move || batches.next().transpose()).fuse())
 }
 
 struct Batches {
     file: String,
     reader: ParquetRecordBatchReader,
-    rows: VecDeque<PlacedRow>,
+    lines: VecDeque<Vec<u8>>,
     read: u64,
 }
 
 impl Batches {
-    fn next(&mut self) -> Result<Option<PlacedRow>, SourceError> {
-        while self.rows.is_empty() {
+    fn next(&mut self) -> Result<Option<Vec<u8>>, SourceError> {
+        while self.lines.is_empty() {
             let Some(batch) = self.reader.next() else { return Ok(None) };
             let batch = batch.map_err(|error| self.wrong(format!("the file is broken here: {error}")))?;
             self.decode(&batch)?;
         }
-        Ok(self.rows.pop_front())
+        let Some(line) = self.lines.pop_front() else { return Ok(None) };
+        if line.len() > LONGEST_ROW {
+            return Err(self.wrong(format!("the row is longer than the {LONGEST_ROW} bytes that it may have")));
+        }
+        self.read += 1;
+        Ok(Some(line))
     }
 
     fn decode(&mut self, batch: &RecordBatch) -> Result<(), SourceError> {
         let mut lines = WriterBuilder::new().with_explicit_nulls(true).build::<_, LineDelimited>(Vec::new());
         let written = lines.write(batch).and_then(|()| lines.finish());
         written.map_err(|error| self.wrong(format!("it cannot be written as JSON: {error}")))?;
-        for line in lines.into_inner().split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            if line.len() > LONGEST_ROW {
-                return Err(self.wrong(format!("the row is longer than the {LONGEST_ROW} bytes that it may have")));
-            }
-            let row = serde_json::from_slice::<Value>(line).map_err(|error| self.wrong(error.to_string()))?;
-            untrusted::check(&row).map_err(|error| self.wrong(error))?;
-            let Value::Object(row) = row else { return Err(self.wrong("it is no object".to_owned())) };
-            self.read += 1;
-            self.rows.push_back(PlacedRow { place: Place::Row(self.read), row, bytes: line.len() });
-        }
+        let written = lines.into_inner();
+        self.lines = written.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect();
         Ok(())
     }
 
     /// What is wrong with the row that is next.
     fn wrong(&self, message: String) -> SourceError {
         SourceError::new(&self.file, Place::Row(self.read + 1), message)
+    }
+}
+
+/// Reads lines as rows.
+pub struct Placed {
+    file: String,
+    read: u64,
+}
+
+impl Placed {
+    pub fn of(file: &str) -> Self {
+        Self { file: file.to_owned(), read: 0 }
+    }
+
+    /// # Errors
+    /// The line is none that can be kept.
+    pub fn row(&mut self, line: &[u8]) -> Result<PlacedRow, SourceError> {
+        self.read += 1;
+        let place = Place::Row(self.read);
+        let wrong = |message: String| SourceError::new(&self.file, place, message);
+        let row = serde_json::from_slice::<Value>(line).map_err(|error| wrong(error.to_string()))?;
+        untrusted::check(&row).map_err(wrong)?;
+        let Value::Object(row) = row else { return Err(wrong("it is no object".to_owned())) };
+        Ok(PlacedRow { place, row, bytes: line.len() })
     }
 }
