@@ -79,6 +79,12 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
     nearest(name, candidates).map(|c| format!(" (did you mean `{c}`?)")).unwrap_or_default()
 }
 
+/// Says that nothing is called so, what was likely meant, and what there is.
+pub fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a String> + Clone) -> String {
+    let hint = did_you_mean(name, known.clone().map(String::as_str));
+    format!("there is no {kind} `{name}`{hint}; known: {}", listed(known.map(String::as_str)))
+}
+
 fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > LONGEST_NAME {
         return None;

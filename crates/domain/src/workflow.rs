@@ -4,10 +4,14 @@
 //! An expression is Starlark over the names of steps and inputs. Where a document takes a value, a text is an expression;
 //! a number, `true`, `false` and `null` stand for themselves; a mapping or a list holds such values.
 
+use std::collections::BTreeMap;
+
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+
+use crate::role::Role;
 
 /// Steps by name, in the order of the document.
 pub type Steps = IndexMap<String, Step>;
@@ -46,7 +50,8 @@ pub struct Workflow {
     pub pairs: Option<String>,
 }
 
-/// One step. It has exactly one of `ask`, `code`, `search`, `embed`, `rerank`, `tool`, `map`, `loop`, `call` and `end`.
+/// One step. It has exactly one of `ask`, `code`, `search`, `embed`, `rerank`, `tool`, `converse`, `map`, `loop`, `call` and
+/// `end`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Step {
@@ -73,6 +78,9 @@ pub struct Step {
     /// Calls a tool that an administrator registered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolCall>,
+    /// Plays a scenario of the project as a conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub converse: Option<Converse>,
     /// A list or stream: `steps` are done for each item, all at once, and what they yield is joined in order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<String>,
@@ -245,6 +253,30 @@ pub struct Rerank {
     pub otherwise: Option<Value>,
 }
 
+/// Plays a scenario of the project: user, agent, tools and judge, over the scenario's world. The value is a record: `messages` and
+/// `tools` as the agent saw them; `accepted`, `verified`, `blame`, `reason` and `ending`; `reward`, which is 1 if the program's checks
+/// passed, 0 if the agent failed, and `None` if somebody else spoiled the conversation; `scores` by criterion, `overall`, `turns`,
+/// `tool_calls`, `playbook`, `persona` and `complexity`. What a role says without a model is `scripted`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Converse {
+    /// An expression that gives the id of a scenario.
+    pub scenario: String,
+    /// An expression that gives the name of a persona profile. Without it, one is drawn from those that may play the scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persona: Option<String>,
+    /// Role of a conversation -> role of the workflow. Those that are left out keep their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub roles: BTreeMap<Role, String>,
+}
+
+impl Converse {
+    /// What the workflow calls a role of the conversation.
+    pub fn role(&self, role: Role) -> &str {
+        self.roles.get(&role).map_or(role.as_str(), String::as_str)
+    }
+}
+
 /// One call of a tool: of an MCP server (`server`, `tool` and `arguments`), or of an HTTP endpoint (`endpoint` and `body`).
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -332,7 +364,7 @@ pub struct End {
     pub output: Map<String, Value>,
 }
 
-/// One row for the stand-ins, and what it must become: `output`, or the name of an `end`.
+/// One row for the stand-ins, and what it must become: `output`, figures of `metrics`, or the name of an `end`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sample {
@@ -341,6 +373,9 @@ pub struct Sample {
     pub output: Option<Map<String, Value>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<String>,
+    /// Metric -> its value for this row. For outputs that are too long to be written down.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metrics: Map<String, Value>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -355,9 +390,29 @@ pub struct Metric {
 impl Workflow {
     /// All roles that are asked, in the order of the document, its own and those of no other workflow.
     pub fn roles(&self) -> Vec<&str> {
+        let mut found = self.prompted_roles();
+        let mut conversing = Vec::new();
+        collect_conversations(&self.steps, &mut conversing);
+        for role in conversing.into_iter().flat_map(|own| Role::ALL.map(|role| own.role(role))) {
+            if !found.contains(&role) {
+                found.push(role);
+            }
+        }
+        found
+    }
+
+    /// The roles that its own steps ask, those of conversations left out.
+    pub fn prompted_roles(&self) -> Vec<&str> {
         let mut found = Vec::new();
         collect_roles(&self.steps, &mut found);
         found
+    }
+
+    /// Whether a step of it plays scenarios.
+    pub fn converses(&self) -> bool {
+        let mut found = Vec::new();
+        collect_conversations(&self.steps, &mut found);
+        !found.is_empty()
     }
 
     /// The indexes that its steps search.
@@ -396,6 +451,13 @@ fn collect_roles<'a>(steps: &'a Steps, found: &mut Vec<&'a str>) {
             }
         }
         collect_roles(&step.steps, found);
+    }
+}
+
+fn collect_conversations<'a>(steps: &'a Steps, found: &mut Vec<&'a Converse>) {
+    for step in steps.values() {
+        found.extend(&step.converse);
+        collect_conversations(&step.steps, found);
     }
 }
 

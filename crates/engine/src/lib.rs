@@ -5,6 +5,7 @@
 pub mod author;
 mod boundary;
 pub mod case;
+pub mod cases;
 pub mod conversation;
 pub mod conversation_state;
 pub mod faults;
@@ -32,6 +33,7 @@ pub use domain::chat::{ChatReply, ChatRequest, ReplySchema};
 pub use domain::facts;
 
 pub use case::{Case, InitialWorld};
+pub use cases::{Cases, PlayableScenario};
 pub use conversation::{Conversation, Party};
 pub use judge::Judge;
 pub use playbook::Playbook;

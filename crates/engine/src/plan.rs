@@ -46,23 +46,42 @@ impl<'a> Plan<'a> {
             scenarios.get(position % scenarios.len().max(1)).ok_or("there is no scenario to play")?;
         let repeat = u32::try_from(position / scenarios.len()).map_err(|e| e.to_string())?;
         let own = Seed::new(self.seed, &scenario.id, repeat);
-        let fits = |p: &&Profile| scenario.personas.is_empty() || scenario.personas.contains(&p.name);
-        let profiles: Vec<&'a Profile> = self.profiles.values().filter(fits).collect();
-        if profiles.is_empty() {
-            return Err(format!("no persona profile fits `{}`", scenario.id));
-        }
-        let profile = profiles[own.rng("profile").random_range(0..profiles.len())];
-        let complexity = self.complexity(profile, scenario, &own);
+        let profile = draw_profile(self.profiles, scenario, &own)?;
+        let complexity = draw_complexity(self.model, self.complexity, profile, scenario, &own);
         Ok(Row { position, scenario, repeat, profile, complexity })
     }
+}
 
-    fn complexity(&self, profile: &Profile, scenario: &Scenario, own: &Seed) -> Complexity {
-        let mut draws = own.rng("complexity");
-        if self.complexity.is_empty() {
-            self.model.draw_complexity(&persona(self.model, profile, scenario, own), &mut draws)
-        } else {
-            Complexity::drawn(self.complexity, &mut draws)
-        }
+/// One of the profiles that may play a scenario.
+///
+/// # Errors
+/// None may.
+pub fn draw_profile<'a>(
+    profiles: &'a BTreeMap<String, Profile>,
+    scenario: &Scenario,
+    own: &Seed,
+) -> Result<&'a Profile, String> {
+    let fits = |p: &&Profile| scenario.personas.is_empty() || scenario.personas.contains(&p.name);
+    let profiles: Vec<&'a Profile> = profiles.values().filter(fits).collect();
+    if profiles.is_empty() {
+        return Err(format!("no persona profile fits `{}`", scenario.id));
+    }
+    Ok(profiles[own.rng("profile").random_range(0..profiles.len())])
+}
+
+/// `mix`: empty: as the model says.
+pub fn draw_complexity(
+    model: &PersonaModel,
+    mix: &ComplexityMix,
+    profile: &Profile,
+    scenario: &Scenario,
+    own: &Seed,
+) -> Complexity {
+    let mut draws = own.rng("complexity");
+    if mix.is_empty() {
+        model.draw_complexity(&persona(model, profile, scenario, own), &mut draws)
+    } else {
+        Complexity::drawn(mix, &mut draws)
     }
 }
 

@@ -15,11 +15,10 @@ use std::sync::Arc;
 use domain::document;
 use domain::finding::LocatedFinding;
 use domain::persona::{PersonaModel, Profile};
-use domain::problem::{Problem, did_you_mean, listed};
+use domain::problem::{Problem, unknown};
 use domain::scenario::Scenario;
 use engine::playbook::{Sources, compile};
-use engine::{InitialWorld, Judge, Playbook};
-use parking_lot::Mutex;
+use engine::{Cases, InitialWorld, Judge, PlayableScenario, Playbook};
 
 pub use cache::Cache;
 pub use duplicates::Limits;
@@ -53,9 +52,9 @@ pub struct Library {
     pub scenarios: BTreeMap<String, Arc<Scenario>>,
     /// By name.
     pub workflows: BTreeMap<String, Arc<Workflow>>,
+    /// What conversations are made from.
+    pub cases: Arc<Cases>,
     scenario_paths: BTreeMap<String, String>,
-    /// By scenario; made when it is first played.
-    initial: Mutex<BTreeMap<String, Arc<InitialWorld>>>,
     pub files: Files,
 }
 
@@ -133,14 +132,10 @@ impl Library {
     /// Reads all that can be read, and tries what is asked for.
     pub fn build(files: Files, trials: &Trials<'_>) -> LibraryReport {
         let mut problems = Vec::new();
-        let playbooks =
-            folders(&files, "playbooks", &mut problems, |folder, own| compile(&Sources { folder, files: own }));
-        let judges = folders(&files, "judges", &mut problems, Judge::compile);
-        let judge_of = judges_of(&files, &playbooks, &judges, &mut problems);
-        let personas = personas(&files, &mut problems);
-        let profiles = profiles(&files, personas.as_ref(), &mut problems);
-        let scenarios = scenarios::read(&files, &playbooks, &judge_of, &profiles, trials.proof, &mut problems);
-        let (workflows, broken) = workflows::compile(&files);
+        let read = ConversationDocuments::read(&files, trials.proof, &mut problems);
+        let cases = read.cases();
+        let (workflows, broken) = workflows::compile_with(&files, &|| Ok(Arc::clone(&cases)));
+        let ConversationDocuments { playbooks, judges, judge_of, personas, profiles, scenarios } = read;
         problems.extend(broken);
         let tried = workflows.iter().filter(|(name, _)| (trials.samples)(name));
         problems.extend(tried.flat_map(|(_, workflow)| workflows::sample_problems(workflow)));
@@ -161,8 +156,8 @@ impl Library {
             profiles,
             scenarios: scenarios.by_id,
             workflows,
+            cases,
             scenario_paths: scenarios.paths,
-            initial: Mutex::default(),
             files,
         });
         LibraryReport { library, problems, findings }
@@ -189,9 +184,7 @@ impl Library {
 
     /// The world a scenario starts from, shared by all its conversations.
     pub fn initial(&self, scenario: &Scenario, playbook: &Playbook) -> Arc<InitialWorld> {
-        let mut known = self.initial.lock();
-        let world = known.entry(scenario.id.clone());
-        Arc::clone(world.or_insert_with(|| Arc::new(playbook.initial_world(&scenario.system_facts).into())))
+        self.cases.initial(scenario, playbook)
     }
 
     /// The version of a scenario: a hash of its file.
@@ -247,9 +240,38 @@ impl LibraryReport {
     }
 }
 
-pub fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a String> + Clone) -> String {
-    let hint = did_you_mean(name, known.clone().map(String::as_str));
-    format!("there is no {kind} `{name}`{hint}; known: {}", listed(known.map(String::as_str)))
+/// The documents that conversations are played from, as far as they could be read.
+struct ConversationDocuments {
+    playbooks: BTreeMap<String, Arc<Playbook>>,
+    judges: BTreeMap<String, Arc<Judge>>,
+    judge_of: BTreeMap<String, Arc<Judge>>,
+    personas: Option<PersonaModel>,
+    profiles: BTreeMap<String, Profile>,
+    scenarios: scenarios::Scenarios,
+}
+
+impl ConversationDocuments {
+    fn read(files: &Files, proof: &dyn Fn(&Scenario) -> bool, problems: &mut Vec<Problem>) -> Self {
+        let playbooks = folders(files, "playbooks", problems, |folder, own| compile(&Sources { folder, files: own }));
+        let judges = folders(files, "judges", problems, Judge::compile);
+        let judge_of = judges_of(files, &playbooks, &judges, problems);
+        let personas = personas(files, problems);
+        let profiles = profiles(files, personas.as_ref(), problems);
+        let scenarios = scenarios::read(files, &playbooks, &judge_of, &profiles, proof, problems);
+        Self { playbooks, judges, judge_of, personas, profiles, scenarios }
+    }
+
+    /// The scenarios that can be played.
+    fn cases(&self) -> Arc<Cases> {
+        let playable = self.scenarios.by_id.values().filter_map(|scenario| {
+            Some(PlayableScenario {
+                scenario: Arc::clone(scenario),
+                playbook: Arc::clone(self.playbooks.get(&scenario.playbook)?),
+                judge: Arc::clone(self.judge_of.get(&scenario.playbook)?),
+            })
+        });
+        Arc::new(Cases::new(playable, self.personas.clone().unwrap_or_default(), self.profiles.clone()))
+    }
 }
 
 /// Compiles each folder under `root`; a document must be named like its folder.

@@ -11,7 +11,8 @@ use workflow::Workflow;
 
 use crate::stored;
 
-/// How many are kept. A compiled workflow takes some hundred kilobytes.
+/// How many are kept. A compiled workflow takes some hundred kilobytes, and one that plays scenarios as much
+/// as the project's playbooks and scenarios.
 const ROOM: usize = 32;
 
 /// Shared by all that a process does.

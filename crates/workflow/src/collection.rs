@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use domain::problem::{Problem, did_you_mean, listed};
 
-use crate::compile::compile;
+use crate::compile::{FindCases, Surroundings, compile};
 use crate::limits::MOST_CALL_LEVELS;
 use crate::plan::Workflow;
 
@@ -14,8 +14,12 @@ use crate::plan::Workflow;
 pub type Files = BTreeMap<String, String>;
 
 /// Compiles all workflows of a project, given by name. `root`: the folder that holds their folders.
-pub fn compile_all(root: &str, folders: &BTreeMap<String, Files>) -> (BTreeMap<String, Arc<Workflow>>, Vec<Problem>) {
-    let reader = Reader { root, folders, known: RefCell::default(), open: RefCell::default() };
+pub fn compile_all(
+    root: &str,
+    folders: &BTreeMap<String, Files>,
+    cases: &FindCases<'_>,
+) -> (BTreeMap<String, Arc<Workflow>>, Vec<Problem>) {
+    let reader = Reader { root, folders, cases, known: RefCell::default(), open: RefCell::default() };
     for name in folders.keys() {
         // What is wrong is noted.
         drop(reader.find(name));
@@ -37,6 +41,7 @@ type Compiled = Result<Arc<Workflow>, Vec<Problem>>;
 struct Reader<'a> {
     root: &'a str,
     folders: &'a BTreeMap<String, Files>,
+    cases: &'a FindCases<'a>,
     known: RefCell<BTreeMap<String, Compiled>>,
     /// Those that are being compiled, because others use them.
     open: RefCell<Vec<String>>,
@@ -64,7 +69,8 @@ impl Reader<'_> {
             return Err(format!("workflows use each other more than {MOST_CALL_LEVELS} deep: {}", open.join(" -> ")));
         }
         self.open.borrow_mut().push(name.to_owned());
-        let compiled = compile(&format!("{}/{name}", self.root), files, &|other| self.find(other)).map(Arc::new);
+        let around = Surroundings { find: &|other| self.find(other), cases: self.cases };
+        let compiled = compile(&format!("{}/{name}", self.root), files, around).map(Arc::new);
         self.open.borrow_mut().pop();
         self.known.borrow_mut().insert(name.to_owned(), compiled.clone());
         compiled.map_err(|_| format!("the workflow `{name}` has problems of its own"))

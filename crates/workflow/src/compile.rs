@@ -2,6 +2,7 @@
 
 mod ask;
 mod control;
+mod converse;
 mod encode;
 mod expressions;
 mod frames;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use domain::document::{self, LocatedValue};
 use domain::problem::{MOST_PROBLEMS, Problem, did_you_mean, explained, listed};
 use domain::workflow::Workflow as Document;
+use engine::Cases;
 use engine::tools::Code;
 use engine::tools::code::{CompileError, Expression, Fault};
 
@@ -39,15 +41,37 @@ pub const FUNCTIONS: &str = "functions.star";
 /// Finds another workflow by its name.
 pub type Finder<'a> = dyn Fn(&str) -> Result<Arc<Workflow>, String> + 'a;
 
+/// Finds the scenarios that steps play.
+pub type FindCases<'a> = dyn Fn() -> Result<Arc<Cases>, String> + 'a;
+
+/// What a workflow may use of the project around it.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    pub find: &'a Finder<'a>,
+    pub cases: &'a FindCases<'a>,
+}
+
+impl Surroundings<'_> {
+    /// A workflow by itself.
+    pub const NONE: Self = Self {
+        find: &|name| Err(format!("there is no workflow `{name}`")),
+        cases: &|| Err("there are no scenarios here".to_owned()),
+    };
+}
+
 /// `folder` stands in front of file names in messages. `files`: relative to it.
 ///
 /// # Errors
 /// All that is wrong, with file and line.
-pub fn compile(folder: &str, files: &BTreeMap<String, String>, find: &Finder<'_>) -> Result<Workflow, Vec<Problem>> {
+pub fn compile(
+    folder: &str,
+    files: &BTreeMap<String, String>,
+    around: Surroundings<'_>,
+) -> Result<Workflow, Vec<Problem>> {
     let path = format!("{folder}/{DOCUMENT}");
     let text = files.get(DOCUMENT).ok_or_else(|| vec![Problem::new(&path, 0, "", "is missing")])?;
     let (spec, located) = document::located::<Document>(&path, text)?;
-    let mut compiler = Compiler::new(folder, files, located, find);
+    let mut compiler = Compiler::new(folder, files, located, around);
     compiler.check_names(&spec);
     let compiled = compiler.workflow(&spec);
     let mut problems = std::mem::take(&mut compiler.problems);
@@ -79,7 +103,7 @@ struct Compiler<'a> {
     folder: &'a str,
     files: &'a BTreeMap<String, String>,
     located: LocatedValue,
-    find: &'a Finder<'a>,
+    around: Surroundings<'a>,
     problems: Vec<Problem>,
     functions: Vec<String>,
     /// The lists of steps that are being read, the innermost last.
@@ -91,10 +115,16 @@ struct Compiler<'a> {
     steps: usize,
     may_end: bool,
     passages: Passages,
+    cases: Option<Arc<Cases>>,
 }
 
 impl<'a> Compiler<'a> {
-    fn new(folder: &'a str, files: &'a BTreeMap<String, String>, located: LocatedValue, find: &'a Finder<'a>) -> Self {
+    fn new(
+        folder: &'a str,
+        files: &'a BTreeMap<String, String>,
+        located: LocatedValue,
+        around: Surroundings<'a>,
+    ) -> Self {
         let mut templates = engine::templates::environment();
         let mut problems = Vec::new();
         for (name, text) in files.iter().filter(|(name, _)| templates::is_file(name)) {
@@ -112,7 +142,7 @@ impl<'a> Compiler<'a> {
             folder,
             files,
             located,
-            find,
+            around,
             problems,
             functions: functions.into_iter().map(|(name, _)| name).collect(),
             frames: Vec::new(),
@@ -123,6 +153,7 @@ impl<'a> Compiler<'a> {
             steps: 0,
             may_end: false,
             passages: passages.unwrap_or_default(),
+            cases: None,
         }
     }
 
@@ -145,11 +176,17 @@ impl<'a> Compiler<'a> {
         for both in tools.iter().filter(|tool| roles.contains(tool)) {
             self.problem("/steps", format!("`{both}` is a role, and a tool is called by the same name"));
         }
+        let prompted = spec.prompted_roles();
         for (role, function) in &spec.stand_ins {
             let at = domain::patch::join("/stand_ins", role);
-            let mut known = roles.iter().chain(&tools).copied();
-            if !known.any(|known| known == role) {
-                let hint = did_you_mean(role, roles.iter().chain(&tools).copied());
+            let mut known = prompted.iter().chain(&tools).copied();
+            if roles.contains(&role.as_str()) && !prompted.contains(&role.as_str()) {
+                self.problem(
+                    &at,
+                    format!("`{role}` plays in conversations only, and its stand-in there is `scripted`"),
+                );
+            } else if !known.any(|known| known == role) {
+                let hint = did_you_mean(role, prompted.iter().chain(&tools).copied());
                 self.problem(&at, format!("no step asks the role `{role}`{hint}"));
             }
             if !self.functions.contains(function) {
@@ -157,6 +194,12 @@ impl<'a> Compiler<'a> {
                 let hint = did_you_mean(function, known());
                 let known = listed(known());
                 self.problem(&at, format!("there is no function `{function}` in {FUNCTIONS}{hint}; known: {known}"));
+            }
+        }
+        for (i, sample) in spec.samples.iter().enumerate() {
+            for name in sample.metrics.keys().filter(|name| !spec.metrics.contains_key(*name)) {
+                let hint = did_you_mean(name, spec.metrics.keys().map(String::as_str));
+                self.problem(&format!("/samples/{i}/metrics"), format!("there is no metric `{name}`{hint}"));
             }
         }
         if spec.samples.len() > MOST_SAMPLES {
@@ -259,6 +302,7 @@ impl<'a> Compiler<'a> {
             pairs: compiled.pairs,
             may_end: self.may_end,
             passages: self.passages,
+            cases: self.cases,
         }
     }
 

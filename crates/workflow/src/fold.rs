@@ -4,6 +4,7 @@
 mod agent;
 mod agent_state;
 mod asking;
+mod conversing;
 mod encoding;
 mod ending;
 mod known;
@@ -24,6 +25,7 @@ use crate::limits::{MOST_REQUESTS, MOST_ROW_BYTES, MOST_SCOPES};
 use crate::plan::{Block, Expr, Place, Ref, Step, Workflow};
 pub use asking::RequestKind;
 use asking::{Asking, OpenRequest};
+use conversing::Conversing;
 pub use ending::Ending;
 pub use known::KnownField;
 use mapping::Mapping;
@@ -81,6 +83,8 @@ enum Slot {
     Waiting,
     Asking(Box<Asking>),
     Mapping(Box<Mapping>),
+    /// Shared with what is only thought of: most of it never changes there.
+    Conversing(Arc<Conversing>),
     /// A loop in some round, or a call.
     Inside,
     /// An `end` that was reached, or a step that failed: it is never settled.

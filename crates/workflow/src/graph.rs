@@ -59,6 +59,7 @@ impl Lists<'_> {
             Action::Embed(embed) => (StepKind::Embed, embed.role.to_string(), None),
             Action::Rerank(rerank) => (StepKind::Rerank, rerank.role.to_string(), None),
             Action::Tool(call) => (StepKind::Tool, call.name.clone(), None),
+            Action::Converse(_) => (StepKind::Converse, String::new(), None),
             Action::Map(map) => {
                 let item = self.blocks.get(map.block).and_then(|block| block.bindings.first());
                 (StepKind::Map, item.cloned().unwrap_or_default(), Some(map.block))
@@ -96,7 +97,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::{DOCUMENT, compile};
+    use crate::{DOCUMENT, Surroundings, compile};
 
     const CHECKED: &str = r#"
 workflow: checked
@@ -119,7 +120,7 @@ output: {answer: answer, verdicts: verdicts}
     #[test]
     fn steps_say_what_they_read_and_what_is_within_them() {
         let files = BTreeMap::from([(DOCUMENT.to_owned(), CHECKED.to_owned())]);
-        let workflow = compile("workflows/checked", &files, &|name| Err(format!("there is no `{name}`"))).unwrap();
+        let workflow = compile("workflows/checked", &files, Surroundings::NONE).unwrap();
         let graph = workflow.graph();
         assert_eq!(
             (graph.inputs, graph.output),

@@ -19,7 +19,7 @@ mod split;
 pub mod types;
 
 pub use collection::{Files, compile_all};
-pub use compile::{DOCUMENT, FUNCTIONS, compile};
+pub use compile::{DOCUMENT, FUNCTIONS, FindCases, Surroundings, compile};
 pub use fold::Ending;
 pub use passages::PASSAGES;
 pub use plan::Workflow;

@@ -23,6 +23,9 @@ pub const MOST_TEXTS: usize = 1_000;
 pub const MOST_RERANK_BYTES: usize = 4 << 20;
 /// Bytes that are sent to a tool.
 pub const MOST_TOOL_BYTES: usize = 1 << 20;
+/// What a conversation takes of the values of a row, in bytes, beside what models say in it: its world, its messages and its
+/// checks.
+pub const CONVERSATION_BYTES: usize = 64 << 10;
 /// Items, rounds and calls of one row together: what is held in memory while it is played.
 pub const MOST_SCOPES: usize = 100_000;
 /// Requests of one row.

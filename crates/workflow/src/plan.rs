@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::role::RoleId;
+use domain::role::{Role, RoleId};
 use domain::workflow::Workflow as Document;
+use engine::Cases;
 use engine::tools::Code;
 use indexmap::IndexMap;
 use jsonschema::Validator;
@@ -35,6 +36,8 @@ pub struct Workflow {
     pub(crate) may_end: bool,
     /// In place of an index.
     pub(crate) passages: Passages,
+    /// Of a workflow that plays scenarios.
+    pub(crate) cases: Option<Arc<Cases>>,
 }
 
 /// A list of steps, with the names that it sees beside them.
@@ -64,6 +67,7 @@ pub(crate) enum Action {
     Embed(Embed),
     Rerank(Rerank),
     Tool(Box<ToolCall>),
+    Converse(Box<Converse>),
     Map(Map_),
     Loop(Loop),
     Call(Call),
@@ -154,6 +158,14 @@ pub(crate) struct ToolCall {
     pub message: Expr,
     pub shape: Option<ReplyShape>,
     pub otherwise: Option<Expr>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Converse {
+    pub scenario: Expr,
+    pub persona: Option<Expr>,
+    /// Who plays each role of the conversation.
+    pub roles: BTreeMap<Role, RoleId>,
 }
 
 /// A map over a list.

@@ -168,6 +168,12 @@ impl Row {
         self.metrics.as_ref()
     }
 
+    /// Of one that is played, or of one that may follow.
+    fn is_of_conversation(&self, request: u64) -> bool {
+        let folds = [Some(&self.fold), self.ahead.as_ref().map(Ahead::fold)];
+        folds.into_iter().flatten().any(|fold| fold.is_of_conversation(request))
+    }
+
     fn event(&mut self, event: RowEventKind) -> RowEvent {
         let seq = self.seq;
         self.seq += 1;
@@ -267,7 +273,9 @@ impl Task for Row {
     }
 
     fn listens_to(&self, request: &Request<Responder>) -> Attention {
-        if matches!(request.to, Responder::Model(_)) { Attention::Text } else { Attention::None }
+        // The next turn of a conversation depends on the whole reply.
+        let is_heard = matches!(request.to, Responder::Model(_)) && !self.is_of_conversation(request.id.0);
+        if is_heard { Attention::Text } else { Attention::None }
     }
 
     fn prefetch_after(

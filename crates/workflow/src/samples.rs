@@ -61,9 +61,24 @@ impl SampleReport {
                 Some(format!("was to become {}, and {}", json!(expected), found()))
             }
             (None, None) if !self.ending.success => Some(found()),
-            _ => None,
+            _ => sample.metrics.iter().find_map(|(name, expected)| self.metric_differs(name, expected)),
         }
     }
+
+    fn metric_differs(&self, name: &str, expected: &Value) -> Option<String> {
+        let found = match self.metrics.iter().find(|(known, _)| known == name).map(|(_, value)| value) {
+            Some(Ok(found)) if same(found, expected) => return None,
+            Some(Ok(found)) => found.to_string(),
+            Some(Err(reason)) => format!("not computed: {reason}"),
+            None => "not there, since the row has no output".to_owned(),
+        };
+        Some(format!("its metric `{name}` was to be {expected}, and is {found}"))
+    }
+}
+
+/// 1 and 1.0 are the same figure.
+fn same(a: &Value, b: &Value) -> bool {
+    a == b || a.as_f64().is_some_and(|a| Some(a) == b.as_f64())
 }
 
 impl Workflow {
@@ -84,7 +99,9 @@ impl Workflow {
     pub fn messages_of(&self, input: &Map<String, Value>, output: &Map<String, Value>) -> Result<Vec<Value>, String> {
         let Some(messages) = &self.messages else { return Ok(Vec::new()) };
         match self.over_row(messages, input, output)? {
-            Value::Array(all) if all.iter().all(Value::is_array) => Ok(all),
+            Value::Array(all) if all.iter().all(|one| one.is_array() || one.is_null()) => {
+                Ok(all.into_iter().filter(Value::is_array).collect())
+            }
             one => Ok(vec![one]),
         }
     }
@@ -148,6 +165,11 @@ impl Workflow {
         own.chain(self.called.values().flat_map(|called| called.tools())).collect()
     }
 
+    /// Whether it plays scenarios, also in the workflows that it uses.
+    pub fn converses(&self) -> bool {
+        self.spec.converses() || self.called.values().any(|called| called.converses())
+    }
+
     /// The workflows that it uses.
     pub fn called(&self) -> impl Iterator<Item = &Arc<Self>> {
         self.called.values()
@@ -161,7 +183,8 @@ impl Workflow {
 
     /// Whether a role or a tool has a stand-in wherever it is asked.
     pub fn has_stand_in(&self, name: &str) -> bool {
-        let is_asked = self.spec.roles().contains(&name) || self.spec.tools().iter().any(|(_, tool)| *tool == name);
+        let is_asked =
+            self.spec.prompted_roles().contains(&name) || self.spec.tools().iter().any(|(_, tool)| *tool == name);
         let own = !is_asked || self.spec.stand_ins.contains_key(name);
         own && self.called.values().all(|called| called.has_stand_in(name))
     }

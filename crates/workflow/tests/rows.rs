@@ -13,7 +13,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use support::{NESTED, compiled, finish, input, problems};
-use workflow::{DOCUMENT, Files, OutputItem, PASSAGES, Responder, Row, RowEvent, RowEventKind, compile};
+use workflow::{DOCUMENT, Files, OutputItem, PASSAGES, Responder, Row, RowEvent, RowEventKind, Surroundings, compile};
 
 fn begin(yaml: &str, functions: &str, row: &Value) -> Row {
     Row::begin(&compiled(yaml, functions), &input(row), Seed::new(1, "test", 0)).unwrap()
@@ -468,7 +468,7 @@ stand_ins: {q: f}
     workflows/test/workflow.yaml:7: steps.three.ask.prompt: `(steps/three/ask/prompt)` uses `aa`, which is not there (did you mean `a`?); known: a, b
     workflows/test/workflow.yaml:8: steps.four.map: is a text; a list or a stream is expected
     workflows/test/workflow.yaml:9: steps.five.code: `inner` cannot be used here: it stands within `four`; use what `four` gives
-    workflows/test/workflow.yaml:10: steps.six: is exactly one of ask, code, search, embed, rerank, tool, map, loop, call, end; found ask, code
+    workflows/test/workflow.yaml:10: steps.six: is exactly one of ask, code, search, embed, rerank, tool, converse, map, loop, call, end; found ask, code
     workflows/test/workflow.yaml:11: steps.seven.ask.split: the pattern is none: unclosed group
     workflows/test/workflow.yaml:12: steps.for: `for` is a word of the language; choose another name
     workflows/test/workflow.yaml:14: steps.nine.code: `eight` may be None here; say what holds then, such as `... if eight != None else ...`
@@ -620,7 +620,7 @@ fn a_workflow_that_is_used_searches_the_passages_of_the_row_or_else_its_own() {
         "{workflow: inner, input: {q: text}, steps: {found: {search: {index: wiki, query: q}}}, output: {found: found}}",
     );
     inner.extend([passage("inner bees")]);
-    let inner = Arc::new(compile("workflows/inner", &inner, &|_| Err(String::new())).unwrap());
+    let inner = Arc::new(compile("workflows/inner", &inner, Surroundings::NONE).unwrap());
     let outer = file(
         "
 workflow: outer
@@ -631,7 +631,8 @@ output: {used: 'used.found[0].text'}
 ",
     );
     let found = |files: &Files| {
-        let outer = Arc::new(compile("workflows/outer", files, &|_| Ok(Arc::clone(&inner))).unwrap());
+        let around = Surroundings { find: &|_| Ok(Arc::clone(&inner)), ..Surroundings::NONE };
+        let outer = Arc::new(compile("workflows/outer", files, around).unwrap());
         let mut row = Row::begin(&outer, &input(&json!({"q": "bees"})), Seed::new(1, "outer", 0)).unwrap();
         let search = |row: &Row, request: &Request<Responder>| {
             Some(Resolution::Message(outer.find(&row.message(request).unwrap())))

@@ -60,10 +60,15 @@ type Compiled = (BTreeMap<String, Arc<Workflow>>, Vec<Problem>);
 
 /// The workflows of a folder.
 fn read(project: &Path) -> anyhow::Result<(Files, Compiled)> {
-    let files = Files::read_folder(project, workflows::FOLDER)?;
+    let folder = project.join(workflows::FOLDER);
+    let mut files = Files::read_folder(project, workflows::FOLDER)?;
+    // Of the other documents, only those are read that play a part.
+    if files.under(workflows::FOLDER).any(|(_, text)| text.contains("converse")) {
+        files = Files::read(project)?;
+    }
     if files.is_empty() {
         let message = "holds no workflows; `groundstate workflow new NAME` writes one";
-        return Err(BadInput::one(project.join(workflows::FOLDER).display().to_string(), message).into());
+        return Err(BadInput::one(folder.display().to_string(), message).into());
     }
     let compiled = workflows::compile(&files);
     Ok((files, compiled))

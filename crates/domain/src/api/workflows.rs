@@ -53,6 +53,10 @@ pub struct WorkflowOrder {
     /// Do not begin before the run is resumed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub paused: bool,
+    /// Play only this many rows, then pause. The forecast of the whole run is made from them.
+    #[schema(minimum = 1)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<i32>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -338,6 +342,7 @@ pub enum StepKind {
     Embed,
     Rerank,
     Tool,
+    Converse,
     Map,
     Loop,
     Call,

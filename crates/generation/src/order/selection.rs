@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use domain::persona::Profile;
-use domain::problem::{MOST_PROBLEMS, did_you_mean, explained, listed};
+use domain::problem::{MOST_PROBLEMS, did_you_mean, explained, listed, unknown};
 use domain::scenario::Scenario;
 use engine::Playbook;
 
-use projects::library::{Library, unknown};
+use projects::library::Library;
 
 pub struct Selection<'a> {
     pub playbooks: Vec<&'a Arc<Playbook>>,

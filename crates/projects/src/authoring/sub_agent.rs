@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use domain::document;
 use domain::event::Usage;
-use domain::problem::Problem;
+use domain::problem::{Problem, unknown};
 use domain::seed::Seed;
 use domain::sub_agent::SubAgent;
 use engine::Playbook;
@@ -24,7 +24,7 @@ use engine::author::{self, Sampling};
 use engine::playbook::{Sources, compile};
 use llm::Pool;
 
-use crate::library::{Files, unknown};
+use crate::library::Files;
 use domain::bad_input::BadInput;
 use shapes::Shape;
 

@@ -92,7 +92,13 @@ fn examine(before: Files, after: Files, changed: &BTreeSet<DocumentId>) -> Vec<D
             || has(Kind::Playbook, &scenario.playbook)
             || judges.get(&scenario.playbook).is_some_and(|judge| has(Kind::Judge, judge))
     };
-    let samples = |workflow: &str| has(Kind::Workflow, workflow);
+    // What a conversation is played from may change what a workflow makes of it.
+    let plays = changed.iter().any(|id| id.kind != Kind::Workflow);
+    let converses = |workflow: &str| {
+        let document = texts.get(&format!("workflows/{workflow}/workflow.yaml"));
+        document.is_some_and(|text| text.contains("converse"))
+    };
+    let samples = |workflow: &str| has(Kind::Workflow, workflow) || (plays && converses(workflow));
     let trials = Trials { proof: &proof, calls: &|playbook| has(Kind::Playbook, playbook), samples: &samples };
     let built = Library::build(after, &trials);
     let mut places = Places { files: &texts, read: BTreeMap::new() };

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use domain::document;
 use domain::finding::LocatedFinding;
 use domain::persona::Profile;
-use domain::problem::{Problem, did_you_mean};
+use domain::problem::{Problem, did_you_mean, unknown};
 use domain::scenario::Scenario;
 use engine::{Judge, Playbook, solvability};
 
-use super::{Files, unknown};
+use super::Files;
 
 /// The scenarios that could be read, and what is to be said of them.
 #[derive(Default)]

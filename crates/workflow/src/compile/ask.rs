@@ -67,7 +67,7 @@ impl Compiler<'_> {
     fn role(&mut self, ask: &Ask, at: &str, guards: &[String]) -> RoleOf {
         if ask.roles.is_empty() {
             let hint = "; for an expression, list what it may give in `roles`";
-            return RoleOf::One(self.role_named(&ask.role, hint, at));
+            return RoleOf::One(self.role_named(&ask.role, hint, &format!("{at}/role")));
         }
         let (role, of) = self.expression(&ask.role, &format!("{at}/role"), guards);
         if !of.fits(&Type::Text) {
@@ -76,12 +76,12 @@ impl Compiler<'_> {
         RoleOf::OneOf(role, ask.roles.clone())
     }
 
-    /// The role that is named in a field `role`.
+    /// The role that is named somewhere.
     pub fn role_named(&mut self, name: &str, hint: &str, at: &str) -> RoleId {
         let is_plain = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
         if !is_plain || name.is_empty() || name.len() > 64 {
             let message = format!("is no name of a role: expected lower-case letters, digits and `_`{hint}");
-            self.problem(&format!("{at}/role"), message);
+            self.problem(at, message);
         }
         RoleId::named(name)
     }
@@ -200,7 +200,7 @@ impl Compiler<'_> {
         if let Some(known) = self.called.get(name) {
             return Some(Arc::clone(known));
         }
-        match (self.find)(name) {
+        match (self.around.find)(name) {
             Ok(found) => {
                 self.called.insert(name.to_owned(), Arc::clone(&found));
                 Some(found)

@@ -9,7 +9,7 @@ use crate::types::Type;
 
 impl Compiler<'_> {
     pub fn embed(&mut self, embed: &Embed, at: &str, guards: &[String]) -> (Action, Type) {
-        let role = self.role_named(&embed.role, "", at);
+        let role = self.role_named(&embed.role, "", &format!("{at}/role"));
         let (texts, of) = self.expression(&embed.texts, &format!("{at}/texts"), guards);
         let vector = Type::list(Type::Number);
         let of = match of {
@@ -26,7 +26,7 @@ impl Compiler<'_> {
     }
 
     pub fn rerank(&mut self, rerank: &Rerank, at: &str, guards: &[String]) -> (Action, Type) {
-        let role = self.role_named(&rerank.role, "", at);
+        let role = self.role_named(&rerank.role, "", &format!("{at}/role"));
         let (query, of) = self.expression(&rerank.query, &format!("{at}/query"), guards);
         if !of.fits(&Type::Text) {
             self.problem(&format!("{at}/query"), format!("is a {of}; a text is expected"));

@@ -59,6 +59,12 @@ impl Compiler<'_> {
         for text in [step.when.as_ref(), step.map.as_ref(), until, ended, query, texts].into_iter().flatten() {
             names_of_text(text, into);
         }
+        if let Some(converse) = &step.converse {
+            [Some(&converse.scenario), converse.persona.as_ref()]
+                .into_iter()
+                .flatten()
+                .for_each(|text| names_of_text(text, into));
+        }
         if let Some(rerank) = &step.rerank {
             [&rerank.query, &rerank.documents].into_iter().for_each(|text| names_of_text(text, into));
         }

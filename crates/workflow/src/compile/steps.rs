@@ -81,6 +81,7 @@ impl Compiler<'_> {
             ("embed", step.embed.is_some()),
             ("rerank", step.rerank.is_some()),
             ("tool", step.tool.is_some()),
+            ("converse", step.converse.is_some()),
             ("map", step.map.is_some()),
             ("loop", step.repeat.is_some()),
             ("call", step.call.is_some()),
@@ -131,6 +132,9 @@ impl Compiler<'_> {
         }
         if let Some(call) = &step.tool {
             return self.tool_call(call, &format!("{at}/tool"), guards);
+        }
+        if let Some(converse) = &step.converse {
+            return self.converse(converse, &format!("{at}/converse"), guards);
         }
         if let Some(over) = &step.map {
             return Some(self.map(name, step, over, at, guards));
@@ -196,6 +200,10 @@ fn reads(action: &Action) -> Vec<Ref> {
             rerank.documents.reads(&mut found);
         }
         Action::Tool(call) => call.message.reads(&mut found),
+        Action::Converse(own) => {
+            own.scenario.reads(&mut found);
+            own.persona.iter().for_each(|of| of.reads(&mut found));
+        }
         Action::Map(map) => {
             map.over.reads(&mut found);
             map.state.iter().for_each(|of| of.reads(&mut found));

@@ -190,6 +190,7 @@ impl Fold {
         match (self.slot(open.step), &self.plan(open.step).action) {
             (_, Action::Search(search)) => RequestKind::Index(&search.index),
             (_, Action::Tool(call)) => RequestKind::Tool(&call.name),
+            (Slot::Conversing(own), Action::Converse(converse)) => RequestKind::Model(own.asked(converse)),
             (Slot::Asking(asking), _) => match &asking.who {
                 Who::Model { role, .. } | Who::Encoder { role, .. } => RequestKind::Model(*role),
                 Who::Index { .. } | Who::Tool { .. } => RequestKind::Index(""),
@@ -201,6 +202,9 @@ impl Fold {
     /// What a model is asked.
     pub fn prompt(&self, request: u64) -> Option<ChatRequest> {
         let open = self.open.get(&request)?;
+        if let Some(own) = self.conversing(open.step) {
+            return self.conversation_prompt(open.step, own);
+        }
         let (asking, ask) = (self.asking(open.step)?, self.ask_of(open.step)?);
         let Who::Model { role, messages } = &asking.who else { return None };
         let sample = asking.samples.get(open.sample as usize)?;

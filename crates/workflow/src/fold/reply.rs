@@ -17,6 +17,7 @@ impl Fold {
         let Some(open) = self.open.remove(&request) else { return };
         if self.charge(size(resolution)) {
             match resolution {
+                _ if self.conversing(open.step).is_some() => self.conversation_answered(open, resolution),
                 Resolution::Reply(reply) if self.task_of(open).is_some() => self.encoded(open, reply),
                 Resolution::Unusable { reason, .. } if self.task_of(open).is_some() => {
                     self.refuse_encoded(open, reason);

@@ -61,6 +61,7 @@ impl Fold {
             Action::Embed(embed) => self.start_embed(id, embed),
             Action::Rerank(rerank) => self.start_rerank(id, rerank),
             Action::Tool(call) => self.start_tool(id, call),
+            Action::Converse(own) => self.start_conversation(id, own),
             Action::Code(value) => match self.evaluate(id.scope, value) {
                 Ok(value) => self.done(id, value),
                 Err(reason) => self.fail(id, "failed_code", reason),

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::compile::{DOCUMENT, FUNCTIONS, compile};
+use crate::compile::{DOCUMENT, FUNCTIONS, Surroundings, compile};
 use crate::row::RowEventKind;
 use crate::samples::play_sample;
 
@@ -24,8 +24,7 @@ fn steps(draft: &Draft) -> String {
 
 /// What is asked of the stand-ins, in order, and what comes out.
 fn played(draft: &Draft) -> String {
-    let nothing = |name: &str| Err(format!("there is no workflow `{name}`"));
-    let compiled = compile("workflows/drawn", &draft.files, &nothing);
+    let compiled = compile("workflows/drawn", &draft.files, Surroundings::NONE);
     let compiled = Arc::new(compiled.unwrap_or_else(|problems| panic!("{problems:#?}\n{}", draft.files[DOCUMENT])));
     let report = play_sample(&compiled, &compiled.spec.samples[0].input, 1).unwrap();
     assert!(report.ending.success, "{:?}\n{}", report.ending, draft.files[DOCUMENT]);

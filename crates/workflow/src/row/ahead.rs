@@ -21,6 +21,10 @@ impl Ahead {
         Self { fold: fold.clone(), named: HashSet::new() }
     }
 
+    pub const fn fold(&self) -> &Fold {
+        &self.fold
+    }
+
     /// Requests that follow, and were not named before.
     pub fn hear(&mut self, id: u64, heard: Heard<'_>, now: &Fold) -> Vec<u64> {
         match heard {

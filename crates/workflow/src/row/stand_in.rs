@@ -16,6 +16,9 @@ use crate::plan::NO_CLOCK;
 const LETTERS_A_TOKEN: usize = 4;
 
 pub fn answer(fold: &Fold, seed: &Seed, id: u64) -> Resolution {
+    if let Some(scripted) = fold.scripted(id) {
+        return scripted;
+    }
     let lost = |reason: String| Resolution::Lost { reason };
     let name = match fold.open_requests().find(|(open, _)| *open == id) {
         Some((_, RequestKind::Model(role))) => role.as_str(),

@@ -5,22 +5,20 @@ use std::sync::Arc;
 
 use domain::task::{Next, Task};
 use serde_json::{Map, Value};
-use workflow::{DOCUMENT, FUNCTIONS, Files, Row, RowEvent, Workflow, compile};
+use workflow::{DOCUMENT, FUNCTIONS, Files, Row, RowEvent, Surroundings, Workflow, compile};
 
 fn files(yaml: &str, functions: &str) -> Files {
     BTreeMap::from([(DOCUMENT.to_owned(), yaml.to_owned()), (FUNCTIONS.to_owned(), functions.to_owned())])
 }
 
 pub fn compiled(yaml: &str, functions: &str) -> Arc<Workflow> {
-    let nothing = |name: &str| Err(format!("there is no workflow `{name}`"));
-    let compiled = compile("workflows/test", &files(yaml, functions), &nothing);
+    let compiled = compile("workflows/test", &files(yaml, functions), Surroundings::NONE);
     Arc::new(compiled.unwrap_or_else(|problems| panic!("{problems:#?}")))
 }
 
 /// All that is wrong, a line each.
 pub fn problems(yaml: &str, functions: &str) -> String {
-    let nothing = |name: &str| Err(format!("there is no workflow `{name}`"));
-    let found = compile("workflows/test", &files(yaml, functions), &nothing).err().unwrap_or_default();
+    let found = compile("workflows/test", &files(yaml, functions), Surroundings::NONE).err().unwrap_or_default();
     found.iter().map(|problem| format!("{problem}\n")).collect()
 }
 

@@ -3,7 +3,7 @@
 use crate::output::say;
 use std::process::ExitCode;
 
-use domain::problem::Problem;
+use domain::problem::{Problem, unknown};
 use engine::playbook::Sources;
 use engine::playbook::check::{self, Severity};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use super::super::{BAD_INPUT, ReportFormat};
 use super::Project;
 use super::paint::Paint;
 use domain::bad_input::BadInput;
-use projects::library::{Files, readable_scenarios, unknown};
+use projects::library::{Files, readable_scenarios};
 
 #[derive(clap::Args)]
 pub struct Check {

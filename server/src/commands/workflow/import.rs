@@ -10,6 +10,7 @@ use anyhow::bail;
 use domain::Problem;
 use domain::bad_input::BadInput;
 use projects::library::workflows;
+use workflow::Surroundings;
 use workflow::langgraph::{self, Draft, MOST_BYTES, Report};
 
 use super::{Project, folder};
@@ -67,8 +68,7 @@ fn read(path: &Path) -> anyhow::Result<String> {
 /// What `workflow check` would refuse: such a draft helps nobody.
 fn faults(name: &str, draft: &Draft) -> Vec<Problem> {
     let folder = format!("{}/{name}", workflows::FOLDER);
-    let nothing = |other: &str| Err(format!("there is no workflow `{other}`"));
-    match workflow::compile(&folder, &draft.files, &nothing) {
+    match workflow::compile(&folder, &draft.files, Surroundings::NONE) {
         Ok(compiled) => workflows::sample_problems(&Arc::new(compiled)),
         Err(problems) => problems,
     }

@@ -2,7 +2,6 @@
 //! are killed. The rows are those that the stand-ins give when they answer one after another.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,7 +30,7 @@ use workflow::{Responder, Row, Workflow};
 
 use crate::support::endpoint::{Endpoint, events, status};
 use crate::support::process::play;
-use crate::support::{ledger, project};
+use crate::support::{ledger, project, until};
 
 const SEED: i64 = 11;
 /// Rows of each workflow: its samples again and again.
@@ -41,15 +40,7 @@ const ROWS: usize = 12;
 type Replies = HashMap<i64, ChatReply>;
 
 fn shipped() -> Files {
-    let mut files = Files::default();
-    for folder in fs::read_dir(project().join("workflows")).unwrap().map(|entry| entry.unwrap().path()) {
-        let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
-        for file in fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap()) {
-            let path = format!("workflows/{name}/{}", file.file_name().to_str().unwrap());
-            files.insert(&path, fs::read_to_string(file.path()).unwrap());
-        }
-    }
-    files
+    Files::read(&project()).unwrap()
 }
 
 /// What a row becomes, its stand-ins asked one after another; their replies are kept.
@@ -99,6 +90,7 @@ fn streamed(reply: &ChatReply, breaks: bool) -> Response {
         format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
     };
     let mut parts = Vec::new();
+    parts.extend(reply.reasoning.iter().map(|text| chunk(&json!({"reasoning_content": text}), Value::Null)));
     let letters: Vec<char> = reply.content.chars().collect();
     let mut at = 0;
     while at < letters.len() {
@@ -159,6 +151,7 @@ async fn ordered(
         max_in_flight: None,
         budget: Budget::default(),
         retries: Some(5),
+        forecast: None,
         streaming: true,
         paused: false,
         is_answer: false,
@@ -172,45 +165,87 @@ async fn ordered(
 
 #[sqlx::test(migrations = "../migrations")]
 async fn shipped_workflows_give_the_same_rows_whatever_happens(pool: PgPool) {
-    let files = shipped();
-    let (workflows, problems) = compile(&files);
-    assert!(problems.is_empty(), "{problems:?}");
-    let (mut replies, mut wanted) = (Replies::new(), BTreeMap::new());
-    for (name, workflow) in &workflows {
-        let inputs = workflow.spec.samples.iter().map(|sample| sample.input.clone()).cycle().take(ROWS);
-        let rows: Vec<OutputRow> =
-            inputs.enumerate().map(|(position, input)| expected(workflow, position, &input, &mut replies)).collect();
-        wanted.insert(name.clone(), rows);
-    }
+    let (wanted, replies) = wanted(|workflow| !workflow.converses(), ROWS);
     assert!(wanted.len() >= 6 && replies.len() > 100, "{} workflows, {} replies", wanted.len(), replies.len());
-
     let endpoint = endpoint(replies).await;
-    let mut runs_of = BTreeMap::new();
-    for (name, rows) in &wanted {
-        let inputs = rows.iter().map(|row| row.input.clone()).collect();
-        runs_of.insert(name, ordered(&pool, &files, &workflows, (name, inputs), &endpoint.model()).await);
-    }
+    let runs_of = all_ordered(&pool, &wanted, &endpoint.model()).await;
     let mut playing: Vec<Child> = (0..2).map(|_| play(&pool)).collect();
-    let (mut killed, mut left) = (0, runs_of.len());
-    while left > 0 {
+    let mut killed = 0;
+    while left(&pool, &runs_of).await > 0 {
         sleep(Duration::from_millis(700)).await;
         playing.remove(0).kill().await.unwrap();
         playing.push(play(&pool));
         killed += 1;
-        let mut db = pool.acquire().await.unwrap();
-        left = 0;
-        for run in runs_of.values() {
-            let state = runs::state_of(&mut db, run.id).await.unwrap();
-            assert!(matches!(state, Some(RunState::Running | RunState::Finished)), "{state:?}");
-            left += usize::from(state == Some(RunState::Running));
-        }
+        // Else what two of them died of would be played by nobody here.
+        sqlx::query("UPDATE claims SET deaths = 0").execute(&pool).await.unwrap();
     }
     drop(playing);
     assert!(killed >= 2, "only {killed} were killed");
+    are_as_wanted(&pool, &runs_of, &wanted).await;
+}
+
+/// A conversation takes longer than a player may live that is killed again and again: what dies twice with its players is played
+/// by others.
+#[sqlx::test(migrations = "../migrations")]
+async fn conversations_of_workflows_are_the_same_whatever_happens(pool: PgPool) {
+    let (wanted, replies) = wanted(Workflow::converses, 4);
+    assert!(!wanted.is_empty() && replies.len() > 30, "{} workflows, {} replies", wanted.len(), replies.len());
+    let endpoint = endpoint(replies).await;
+    let runs_of = all_ordered(&pool, &wanted, &endpoint.model()).await;
+    let mut playing = play(&pool);
+    until("some of the conversations are asked for", async || endpoint.requests().len() > 15).await;
+    playing.kill().await.unwrap();
+    let _playing = play(&pool);
+    until("they have ended", async || left(&pool, &runs_of).await == 0).await;
+    are_as_wanted(&pool, &runs_of, &wanted).await;
+}
+
+/// Workflow -> what its rows become.
+type Wanted = BTreeMap<String, Vec<OutputRow>>;
+type Runs = BTreeMap<String, Run>;
+
+/// What so many rows of some workflows become, and the replies on the way.
+fn wanted(which: impl Fn(&Workflow) -> bool, rows: usize) -> (Wanted, Replies) {
+    let (workflows, problems) = compile(&shipped());
+    assert!(problems.is_empty(), "{problems:?}");
+    let (mut replies, mut wanted) = (Replies::new(), BTreeMap::new());
+    for (name, workflow) in workflows.iter().filter(|(_, workflow)| which(workflow)) {
+        let inputs = workflow.spec.samples.iter().map(|sample| sample.input.clone()).cycle().take(rows);
+        let rows: Vec<OutputRow> =
+            inputs.enumerate().map(|(position, input)| expected(workflow, position, &input, &mut replies)).collect();
+        wanted.insert(name.clone(), rows);
+    }
+    (wanted, replies)
+}
+
+async fn all_ordered(pool: &PgPool, wanted: &Wanted, model: &str) -> Runs {
+    let files = shipped();
+    let (workflows, _) = compile(&files);
+    let mut runs_of = Runs::new();
+    for (name, rows) in wanted {
+        let inputs = rows.iter().map(|row| row.input.clone()).collect();
+        runs_of.insert(name.clone(), ordered(pool, &files, &workflows, (name, inputs), model).await);
+    }
+    runs_of
+}
+
+/// How many have not ended.
+async fn left(pool: &PgPool, runs_of: &Runs) -> usize {
+    let mut db = pool.acquire().await.unwrap();
+    let mut left = 0;
+    for run in runs_of.values() {
+        let state = runs::state_of(&mut db, run.id).await.unwrap();
+        assert!(matches!(state, Some(RunState::Running | RunState::Finished)), "{state:?}");
+        left += usize::from(state == Some(RunState::Running));
+    }
+    left
+}
+
+async fn are_as_wanted(pool: &PgPool, runs_of: &Runs, wanted: &Wanted) {
     for (name, run) in runs_of {
-        ledger::check(&pool, run.id).await;
-        let inputs = InputRows::open(&pool, None, &stored::spec(&run).unwrap()).await.unwrap();
-        let rows = output::rows(&pool, &run, &inputs, 0..=i32::MAX).await.unwrap();
+        ledger::check(pool, run.id).await;
+        let inputs = InputRows::open(pool, None, &stored::spec(run).unwrap()).await.unwrap();
+        let rows = output::rows(pool, run, &inputs, 0..=i32::MAX).await.unwrap();
         assert_eq!(rows, wanted[name], "{name}");
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Place, field, tried};
 use crate::library::Files;
-use crate::library::workflows::{FOLDER, compile};
+use crate::library::workflows::{FOLDER, compile_readable};
 use crate::sandboxed::Fault;
 
 /// Draws the steps of a workflow.
@@ -39,7 +39,7 @@ impl Work for DrawSteps {
 
 /// Of other documents only the workflows count: what is wrong with a playbook hides no graph.
 fn drawn(files: &Files, name: &str) -> anyhow::Result<WorkflowGraph> {
-    let (workflows, problems) = compile(files);
+    let (workflows, problems) = compile_readable(files);
     if let Some(workflow) = workflows.get(name) {
         return Ok(workflow.graph());
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use domain::Problem;
 use domain::document;
-use domain::problem::did_you_mean;
+use domain::problem::{did_you_mean, unknown};
 use domain::scenario::Scenario;
 use domain::untrusted;
 use engine::playbook::{Sources, compile};
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::TrialArgs;
 use domain::bad_input::BadInput;
-use projects::library::{Files, unknown};
+use projects::library::Files;
 
 pub struct TrialPlan {
     pub attempt: Attempt,

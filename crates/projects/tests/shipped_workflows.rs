@@ -2,21 +2,15 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail so; the lint exempts test functions, but not their helpers")]
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use workflow::{Files, Workflow, compile_all, play_sample};
+use projects::library::{Files, workflows};
+use workflow::{Workflow, play_sample};
 
 fn shipped() -> BTreeMap<String, Arc<Workflow>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workflows");
-    let mut folders: BTreeMap<String, Files> = BTreeMap::new();
-    for folder in fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
-        let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
-        let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
-        folders.insert(name(&folder), files.map(|path| (name(&path), fs::read_to_string(&path).unwrap())).collect());
-    }
-    let (workflows, problems) = compile_all("workflows", &folders);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (workflows, problems) = workflows::compile(&Files::read(&root).unwrap());
     assert!(problems.is_empty(), "{}", problems.iter().map(|found| format!("{found}\n")).collect::<String>());
     workflows
 }
