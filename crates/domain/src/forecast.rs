@@ -4,7 +4,28 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::api::RunSummary;
+use crate::budget::Budget;
 use crate::spending::Spending;
+
+/// A few conversations or rows of a run that are played first, to say what all would take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pilot {
+    /// So many; the run's cap meanwhile.
+    pub after: i32,
+    /// The cap that was ordered, and counts once the run goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap: Option<i32>,
+}
+
+impl Pilot {
+    /// What is played first of a run with this budget, which then has its cap.
+    pub fn within(after: i32, budget: &mut Budget) -> Self {
+        let cap = budget.conversations;
+        let after = cap.map_or(after, |cap| after.min(cap));
+        budget.conversations = Some(after);
+        Self { after, cap }
+    }
+}
 
 /// Two-sided 95 % of the normal distribution.
 const Z: f64 = 1.96;
@@ -12,7 +33,7 @@ const Z: f64 = 1.96;
 /// Estimates for a whole run; every number is a mean over what was played.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Forecast {
-    /// Conversations that the forecast is made from, and those of the whole run.
+    /// Conversations or rows that the forecast is made from, and those of the whole run.
     pub finished: i64,
     pub planned: i64,
     /// Share that is accepted, 0 to 1, and the Wilson score interval around it at 95 % confidence (Wilson 1927).

@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 
 use domain::api::{FieldError, RunOrder};
 use domain::fault;
+use domain::forecast::Pilot;
 use domain::problem::{MOST_PROBLEMS, did_you_mean, explained};
 use domain::role::Role;
 use llm::{ModelSpec, PoolSpec, Registry};
 use uuid::Uuid;
 
 use self::selection::Selection;
-use super::plan::{Forecast, RunConfig};
+use super::plan::RunConfig;
 use super::run::Terms;
 use projects::library::Library;
 
@@ -94,7 +95,8 @@ impl OrderChecker<'_> {
             self.wrong("/panel", format!("`{}` judges already", models[&Role::Judge]));
         }
         let pools = self.pools(models.values().chain(&panel).chain(sub_agents.values()));
-        let forecast = order.forecast.map(|after| Forecast::new(after, order.budget.conversations));
+        let mut budget = order.budget.clone();
+        let forecast = order.forecast.map(|after| Pilot::within(after, &mut budget));
         let config = RunConfig {
             models,
             panel,
@@ -118,10 +120,6 @@ impl OrderChecker<'_> {
             forecast,
         };
         self.faults(order, &selection);
-        let mut budget = order.budget.clone();
-        if let Some(forecast) = forecast {
-            budget.conversations = Some(forecast.after);
-        }
         let terms = Terms {
             project,
             playbook: selection.names(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use domain::event::Usage;
 use domain::fault::FaultRule;
+use domain::forecast::Pilot;
 use domain::persona::{ComplexityMix, Profile};
 use domain::playbook::{AgentStyle, UserStyle};
 use domain::role::Role;
@@ -30,22 +31,6 @@ pub struct Origin {
     /// Who wrote what stands there instead; `None`: a model said it.
     #[serde(default)]
     pub edited_by: Option<String>,
-}
-
-/// A few conversations that are played first, to say what all would take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Forecast {
-    /// So many; the run's cap on conversations meanwhile.
-    pub after: i32,
-    /// The cap that was ordered, and counts once the run goes on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cap: Option<i32>,
-}
-
-impl Forecast {
-    pub fn new(after: i32, cap: Option<i32>) -> Self {
-        Self { after: cap.map_or(after, |cap| after.min(cap)), cap }
-    }
 }
 
 /// What a run keeps besides its documents.
@@ -103,7 +88,7 @@ pub struct RunConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch_of: Option<Origin>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub forecast: Option<Forecast>,
+    pub forecast: Option<Pilot>,
     /// Where accepted rows are written.
     pub out: String,
 }
@@ -204,28 +189,18 @@ pub fn planned(row: Row<'_>) -> anyhow::Result<PlannedConversation> {
 
 /// The case behind a planned conversation.
 pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &PlannedConversation) -> anyhow::Result<Case> {
-    let scenario = library.scenario(&planned.scenario).map_err(|e| anyhow!(e))?;
-    let playbook = library.playbook(&scenario.playbook).map_err(|e| anyhow!(e))?;
-    let judge = library.judge_of(playbook).map_err(|e| anyhow!(e))?;
-    let profile = library.profiles.get(&planned.persona).context("the persona profile is not in the run's library")?;
     let complexity = planned.complexity.parse();
     let complexity = complexity.with_context(|| format!("`{}` is no complexity", planned.complexity))?;
-    let own = Seed::new(seed, &scenario.id, u32::try_from(planned.repeat)?);
-    let persona = engine::plan::persona(&library.personas, profile, scenario, &own);
-    let initial = library.initial(scenario, playbook);
+    let own = Seed::new(seed, &planned.scenario, u32::try_from(planned.repeat)?);
+    let case = library.cases.case(&planned.scenario, &planned.persona, complexity, own).map_err(|e| anyhow!(e))?;
     Ok(Case {
-        agent_style: config.agent_style.unwrap_or(playbook.spec.agent),
+        agent_style: config.agent_style.unwrap_or(case.agent_style),
         user_style: config.user_style,
-        guidance: library.personas.guidance(&persona),
-        speech: library.personas.speech(&persona, complexity),
-        persona: Arc::new(persona),
-        complexity,
         variant: config.variant.clone(),
         judges: 1 + config.panel.len(),
         attempt: u32::try_from(planned.attempt)?,
-        faults: scenario.faults.iter().chain(&config.faults).cloned().collect(),
-        seed: own,
-        ..Case::of(Arc::clone(playbook), Arc::clone(judge), Arc::clone(scenario), initial)
+        faults: case.faults.iter().chain(&config.faults).cloned().collect(),
+        ..case
     })
 }
 

@@ -3,6 +3,8 @@
 use anyhow::{Context, anyhow};
 use domain::api::RunState;
 use domain::budget::Budget;
+use domain::forecast::Pilot;
+use serde::Deserialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -86,11 +88,11 @@ pub(crate) const NOBODY: i64 = 0;
 /// [`Refused`](control::Refused): it has ended, its budget is used up, or its project has no room.
 pub async fn resume(db: &mut PgConnection, id: Uuid) -> store::Result<()> {
     if let Some(mut run) = runs::get(db, id).await? {
-        let config = serde_json::from_value::<RunConfig>(run.spec.clone()).ok();
         let mut budget = run.budget.clone();
-        let forecast = config.and_then(|config| config.forecast);
-        if let Some(forecast) = forecast.filter(|forecast| budget.conversations == Some(forecast.after)) {
-            budget.conversations = forecast.cap;
+        // Every kind of run keeps it so.
+        let pilot = run.spec.get("forecast").and_then(|pilot| Pilot::deserialize(pilot).ok());
+        if let Some(pilot) = pilot.filter(|pilot| budget.conversations == Some(pilot.after)) {
+            budget.conversations = pilot.cap;
             control::set_budget(db, id, &budget).await?;
         }
         let now = runs::summary(db, &run).await?;

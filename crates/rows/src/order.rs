@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use domain::budget::Budget;
+use domain::forecast::Pilot;
 use domain::problem::{did_you_mean, listed};
 use llm::{ModelSpec, PoolSpec};
 use projects::library::Files;
@@ -44,6 +45,8 @@ pub struct Order {
     pub max_in_flight: Option<i32>,
     pub budget: Budget,
     pub retries: Option<u32>,
+    /// Only so many rows are played first.
+    pub forecast: Option<i32>,
     pub streaming: bool,
     pub paused: bool,
     /// Somebody waits for its one row.
@@ -61,7 +64,7 @@ pub struct CheckedOrder {
 /// # Errors
 /// Every mistake: the flag or field, and what is wrong with it.
 pub fn check(
-    order: Order,
+    mut order: Order,
     workflows: &BTreeMap<String, Arc<Workflow>>,
     files: &Files,
 ) -> Result<CheckedOrder, Vec<(&'static str, String)>> {
@@ -113,12 +116,16 @@ pub fn check(
             wrong.push(("tools", format!("{missing}; and the workflow has no stand-in for it")));
         }
     }
+    if order.forecast.is_some_and(|rows| rows < 1) {
+        wrong.push(("forecast", "must be at least 1".to_owned()));
+    }
     if order.source.count() == 0 {
         wrong.push(("rows", "there are no rows".to_owned()));
     }
     if !wrong.is_empty() {
         return Err(wrong);
     }
+    let forecast = order.forecast.map(|rows| Pilot::within(rows, &mut order.budget));
     let spec = RowsSpec {
         workflow: order.workflow.clone(),
         source: order.source.clone(),
@@ -129,6 +136,7 @@ pub fn check(
         pools: order.pools.clone(),
         retries: order.retries.unwrap_or(USUAL_RETRIES),
         streaming: order.streaming,
+        forecast,
     };
     let files = projects::library::workflows::files_of(files, workflow);
     Ok(CheckedOrder { workflow: Arc::clone(workflow), spec, files, order })

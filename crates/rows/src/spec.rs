@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::event::Usage;
+use domain::forecast::Pilot;
 use llm::{ModelSpec, PoolSpec, Registry};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -32,6 +33,8 @@ pub struct RowsSpec {
     /// Whether requests are made that follow from the beginnings of replies.
     #[serde(default = "yes")]
     pub streaming: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Pilot>,
 }
 
 const fn yes() -> bool {

@@ -2,7 +2,7 @@
 
 pub(super) mod binding;
 mod faults;
-mod forecast;
+pub mod forecast;
 pub(super) mod progress;
 pub(super) mod summary;
 pub(super) mod terms;
@@ -16,6 +16,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use domain::Problem;
 use domain::api::{RunState, RunSummary};
+use domain::forecast::Pilot;
 use domain::outcome::{Blame, Outcome};
 use domain::persona::Profile;
 use domain::playbook::AgentStyle;
@@ -295,7 +296,7 @@ async fn play_and_export(args: &Generate, connection: &Connection, order: Option
     let after = runs::summary(&mut *pool.acquire().await?, &run.control.run).await?;
     Ok(match after.state {
         RunState::Paused if args.forecast.is_some() => {
-            forecast::print(&after, seconds, &resume_hint(&run));
+            forecast::print(&after, "conversation", seconds, &resume_hint(&run));
             control::set_budget(&mut *pool.acquire().await?, run.control.run.id, &args.terms.budget()).await?;
             ExitCode::SUCCESS
         }
@@ -352,8 +353,7 @@ async fn stored(
         eprintln!("warning: {warning}");
     }
     if let Some(after) = forecast {
-        config.forecast = Some(plan::Forecast::new(after, terms.budget.conversations));
-        terms.budget.conversations = Some(after);
+        config.forecast = Some(Pilot::within(after, &mut terms.budget));
     }
     let mut tx = pool.begin().await?;
     let run = run::insert(&mut tx, &library, &config, terms).await.map_err(refused)?;

@@ -118,6 +118,7 @@ pub async fn checked(
         max_in_flight: ordered.max_in_flight,
         budget: ordered.budget,
         retries: ordered.retries,
+        forecast: ordered.forecast,
         streaming: !ordered.no_streaming,
         paused: ordered.paused,
         is_answer,

@@ -140,14 +140,14 @@ pub async fn config(State(pool): State<PgPool>, reader: Reader, Path(id): Path<U
     Ok(Json(RunTerms { library, max_in_flight: run.max_in_flight, budget: run.budget, models, config }))
 }
 
-/// A forecast of the whole run from the conversations played so far
+/// A forecast of the whole run from the conversations or rows played so far
 #[utoipa::path(get, path = "/runs/{run}/forecast", tag = "runs", params(("run" = Uuid, Path)),
     responses((status = 200, body = Forecast), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn forecast(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<Forecast>> {
     let mut db = pool.acquire().await?;
     let run = summary(&mut db, id).await?;
     let seconds = runs::seconds_played(&mut db, id).await?;
-    let nothing = || HttpError::Conflict("no conversation has ended yet, so nothing can be forecast".into());
+    let nothing = || HttpError::Conflict("nothing of the run has ended yet, so nothing can be forecast".into());
     Forecast::of(&run, seconds).map(Json).ok_or_else(nothing)
 }
 
@@ -167,7 +167,7 @@ pub async fn pause(
 
 /// Resume a paused run
 ///
-/// If the run paused after the conversations of a forecast, that cap is removed.
+/// If the run paused after the conversations or rows of a forecast, that cap is removed.
 #[utoipa::path(post, path = "/runs/{run}/resume", tag = "runs", params(("run" = Uuid, Path)),
     responses((status = 200, body = RunSummary), Problems), security(("session" = []), ("token" = ["run"])))]
 pub async fn resume(

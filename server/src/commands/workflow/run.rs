@@ -26,7 +26,7 @@ use sqlx::PgPool;
 use store::runs;
 
 use super::super::connection::{Connection, ConnectionArgs};
-use super::super::generate::{play, progress::Progress, terms::TermsArgs};
+use super::super::generate::{forecast, play, progress::Progress, terms::TermsArgs};
 use super::super::interrupts::Interrupts;
 use super::super::storage_args::StorageArgs;
 use super::super::tools_file::ToolsArgs;
@@ -80,6 +80,9 @@ pub struct RunArgs {
     /// How often a row is played again that no model answered
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100))]
     retries: Option<u32>,
+    /// Play only this many rows, print a forecast for the whole run, and pause
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "detach")]
+    forecast: Option<i32>,
     /// Wait for whole replies before anything that follows from them is asked
     #[arg(long)]
     no_streaming: bool,
@@ -163,6 +166,7 @@ fn ordered(args: &RunArgs) -> anyhow::Result<Ordered> {
         max_in_flight: terms.max_in_flight,
         budget: terms.budget,
         retries: args.retries,
+        forecast: args.forecast,
         streaming: !args.no_streaming,
         paused: false,
         is_answer: false,
@@ -183,6 +187,7 @@ impl Ordered {
                 "columns" => "--column",
                 "indexes" => "--index",
                 "tools" => "--tools",
+                "forecast" => "--forecast",
                 _ => "--rows",
             };
             Problem::new(flag, 0, "", message)
@@ -308,6 +313,10 @@ async fn play_and_write(args: &RunArgs, connection: &Connection, mut ordered: Or
     }
     say!("written      {written} lines in {}", args.out.display());
     Ok(match after.state {
+        RunState::Paused if args.forecast.is_some() => {
+            forecast::print(&after, "row", seconds, &hint());
+            ExitCode::SUCCESS
+        }
         RunState::Paused | RunState::Cancelled => {
             say!("paused       {}. {}", after.paused_because.as_deref().unwrap_or("somebody paused it"), hint());
             ExitCode::from(PAUSED)

@@ -34,7 +34,7 @@ pub async fn project(db: &mut PgConnection, params: &RawPathParams) -> Result<Pr
 }
 
 /// What can be asked of a run of any kind, below `/runs/{run}`. The rest is about conversations.
-const OF_ANY_RUN: [&str; 10] = [
+const OF_ANY_RUN: [&str; 11] = [
     "",
     "/config",
     "/pause",
@@ -42,6 +42,7 @@ const OF_ANY_RUN: [&str; 10] = [
     "/cancel",
     "/retry",
     "/progress",
+    "/forecast",
     "/rows",
     "/rows/summary",
     "/rows/{position}",

@@ -72,6 +72,10 @@ async fn a_new_workflow_is_checked_tried_and_run(pool: PgPool) {
     );
     let exported = run(&["export", "--run", id, "--out", "x.jsonl"]).await;
     assert_eq!(exported.code, Some(2), "{} {}", exported.stdout, exported.stderr);
+    let first = run(&["workflow", "run", "questions", "--forecast", "2"]).await;
+    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    assert!(first.stdout.contains("forecast, from 2 rows of 3:"), "{}", first.stdout);
+    assert!(first.stdout.contains("The run is paused. `groundstate runs resume "), "{}", first.stdout);
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use domain::api::documents::DocumentSummary;
 use domain::api::workflows::{AnswerKind, OutputRow, RowTrace, RowsSummary, WorkflowGraph};
 use domain::api::{Page, RunState, RunSummary, RunTerms};
 use domain::corpus::Report;
+use domain::forecast::Forecast;
 use domain::project::Kind;
 use projects::library::Files;
 use reqwest::{Method, StatusCode};
@@ -84,14 +85,7 @@ async fn a_run_is_ordered_played_and_read(pool: PgPool) {
     assert_eq!((summary.rows, summary.metrics[0].accepted.mean, summary.time), (0, None, None));
     app.problem(&format!("{path}/rows/0"), StatusCode::NOT_FOUND).await;
 
-    let loaded = RowRun::load(&pool, run.id.parse().unwrap(), &RowResources::of_clients(ModelClients::new(hasty())))
-        .await
-        .unwrap();
-    let options = Options { only: Some(loaded.control.run.id), ..Options::default() };
-    let player: Player<Arc<RowRun>> =
-        Player::new(pool.clone(), RowResources::of_clients(ModelClients::new(hasty())), options);
-    player.play(&CancellationToken::new()).await.unwrap();
-
+    play(&pool, &run.id).await;
     let ended: Vec<OutputRow> = app.json(&format!("{path}/rows")).await;
     assert_eq!(ended.iter().map(|row| row.ended.as_str()).collect::<Vec<_>>(), ["finished", "too_short"]);
     assert_eq!(ended[0].output.as_ref().unwrap()["pairs"][0]["question"], "What about Bees?");
@@ -127,6 +121,39 @@ async fn figures_are_read(app: &TestApp, path: &str, ended: &[OutputRow]) {
     for nowhere in ["2", "-1", "2147483647"] {
         app.problem(&format!("{path}/rows/{nowhere}"), StatusCode::NOT_FOUND).await;
     }
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_forecast_is_made_from_the_first_rows(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let packed = projects::archive::pack(&documents()).unwrap();
+    let _: Value = super::archive::put(&app, "", packed, StatusCode::OK).await;
+    let app = app.member(Role::Runner).await;
+    let rows: Vec<Value> = (0..8)
+        .map(|n| json!({"text": if n % 2 == 0 { "Bees make honey in summer, people say." } else { "no" }}))
+        .collect();
+    let run: RunSummary = app.post(RUNS, &json!({"rows": rows, "forecast": 4})).await;
+    let path = format!("/api/v1/runs/{}", run.id);
+    app.problem(&format!("{path}/forecast"), StatusCode::CONFLICT).await;
+    play(&pool, &run.id).await;
+    let now: RunSummary = app.json(&path).await;
+    assert_eq!((now.state, now.finished), (RunState::Paused, 4));
+    let forecast: Forecast = app.json(&format!("{path}/forecast")).await;
+    assert_eq!((forecast.finished, forecast.planned, forecast.accepted_share), (4, 8, 0.5));
+    assert!((forecast.accepted_rows - 4.0).abs() < 1e-9 && forecast.seconds > 0.0);
+    let _: RunSummary = app.post(&format!("{path}/resume"), &json!({})).await;
+    play(&pool, &run.id).await;
+    let now: RunSummary = app.json(&path).await;
+    assert_eq!((now.state, now.finished), (RunState::Finished, 8), "the cap of the forecast is gone");
+    let wrong = app.refused(RUNS, &json!({"rows": rows, "forecast": 0})).await;
+    assert_eq!(wrong[0].0, "/forecast");
+}
+
+async fn play(pool: &PgPool, run: &str) {
+    let resources = RowResources::of_clients(ModelClients::new(hasty()));
+    let options = Options { only: Some(run.parse().unwrap()), concurrency: 1, ..Options::default() };
+    let player: Player<Arc<RowRun>> = Player::new(pool.clone(), resources, options);
+    player.play(&CancellationToken::new()).await.unwrap();
 }
 
 #[sqlx::test(migrations = "../migrations")]

@@ -93,6 +93,7 @@ async fn ordered(pool: &PgPool, endpoint: &Endpoint, rows: Vec<Map<String, Value
         max_in_flight: None,
         budget,
         retries: Some(2),
+        forecast: None,
         streaming: true,
         paused: false,
         is_answer: false,

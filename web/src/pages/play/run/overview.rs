@@ -21,13 +21,12 @@ pub fn Overview(followed: LiveRun) -> impl IntoView {
         view! {
             <Funnel followed />
             <Blame followed />
-            <ForecastPanel followed />
         }
         .into_any()
     };
     view! {
         <Progress followed />
-        <div class="tiles">{yields}</div>
+        <div class="tiles">{yields} <ForecastPanel followed /></div>
         {followed.plays_rows().then(|| view! { <RowFigures followed /> })}
         <UsageTable followed />
         <Endpoints followed />
@@ -88,7 +87,8 @@ fn Figures(forecast: Signal<Option<Forecast>>) -> impl IntoView {
     };
     move || {
         if !some.get() {
-            return view! { <p class="muted">"The forecast appears when a conversation has ended."</p> }.into_any();
+            return view! { <p class="muted">"The forecast appears when the first conversation or row has ended."</p> }
+                .into_any();
         }
         view! {
             <dl class="pairs">
