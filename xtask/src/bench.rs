@@ -9,7 +9,7 @@ use crate::process::run;
 use crate::test::e2e;
 use crate::{install, places};
 
-const ALL: [&str; 12] = [
+const ALL: [&str; 13] = [
     "create",
     "durable",
     "latency",
@@ -18,6 +18,7 @@ const ALL: [&str; 12] = [
     "errors",
     "pipelining",
     "rows",
+    "funnel",
     "export",
     "pages",
     "neighbours",

@@ -6,6 +6,7 @@ mod cases;
 mod crash;
 mod create;
 mod export;
+mod funnel;
 mod hosts;
 mod machine;
 mod neighbours;
@@ -15,7 +16,7 @@ mod program;
 mod rows_alike;
 mod soak;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use bench::rows::Renamed;
@@ -74,6 +75,9 @@ enum Case {
         #[arg(long, default_value_t = 512)]
         concurrency: u32,
     },
+    /// A million rows of a dataset through a workflow that most of them leave at its first step, and a run over 25 million that is
+    /// only stored
+    Funnel(funnel::Flags),
     /// Lists, filters and facets of a million conversations, over HTTP: of one run, or of a project of many
     Pages {
         #[arg(long, default_value_t = 1)]
@@ -158,6 +162,10 @@ async fn case(flags: Flags) -> anyhow::Result<()> {
         Case::Crash { n } => crash::players(&place, n).await,
         Case::Restart { n } => crash::database(&place, n).await,
         Case::Create { n } => create::case(&place, n).await,
+        Case::Funnel(own) => {
+            let place = program::Place::of(flags.programs, Path::new("."), &["workflows"])?;
+            funnel::case(&place, &own).await
+        }
         Case::Rows { n, copies, concurrency } => cases::rows(&place, n, copies, concurrency).await,
         Case::Pages { runs, n, copies, requests } => {
             pages::pages(&place, &pages::Size { runs, n, copies }, requests).await
