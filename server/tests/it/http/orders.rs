@@ -58,7 +58,7 @@ async fn an_order_is_stored_played_and_followed(pool: PgPool) {
     assert_eq!(terms.config["scenarios"], json!([HELP, HANDOVER]));
     assert_eq!(terms.models, BTreeSet::new(), "all roles follow the script");
     let none = app.problem(&format!("/api/v1/runs/{}/forecast", run.id), StatusCode::CONFLICT).await;
-    assert_eq!(none, "no conversation has ended yet, so nothing can be forecast");
+    assert_eq!(none, "nothing of the run has ended yet, so nothing can be forecast");
     let resumed: RunSummary = app.post(&format!("/api/v1/runs/{}/resume", run.id), &json!({})).await;
     assert_eq!(resumed.state, RunState::Running);
     // Who follows hears of the end, and nothing after it.
