@@ -151,7 +151,7 @@ async fn stats(State(mock): State<Arc<Mock>>) -> Json<Value> {
     Json(json!({"requests": requests, "in_flight": in_flight, "in_flight_seconds": seconds}))
 }
 
-/// What a worker asks about its engine.
+/// The endpoint at which a worker looks for the model of its engine.
 async fn models() -> Json<Value> {
     Json(json!({"object": "list", "data": [{"id": MODEL, "object": "model"}]}))
 }

@@ -155,7 +155,7 @@ pub async fn stats(url: &str) -> anyhow::Result<(f64, f64, f64)> {
     Ok((number("requests")?, number("in_flight")?, number("in_flight_seconds")?))
 }
 
-/// What the agent's model was asked, as far as it counts.
+/// The number of replies from the agent's model that were counted as used.
 #[expect(clippy::cast_precision_loss, reason = "counts")]
 pub fn calls(done: &RunSummary) -> f64 {
     done.usage.iter().filter(|usage| usage.role == "agent").map(|usage| usage.calls as f64).sum()

@@ -28,7 +28,7 @@ const REST: Duration = Duration::from_secs(30);
 const NOTICED: Duration = Duration::from_secs(10);
 const SLOW_KILOBITS: u32 = 1000;
 
-/// What is done to the hosts for a while.
+/// A fault of the network, kept up for some time.
 enum Disturbance {
     Cut(Host),
     OneWay(Host, Direction),

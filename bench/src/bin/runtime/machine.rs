@@ -31,7 +31,7 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// What a process has resident now, in bytes.
+/// Resident memory of a process, in bytes.
 pub fn memory(pid: u32) -> u64 {
     kilobytes(&format!("/proc/{pid}/status"), "VmRSS:")
 }

@@ -146,7 +146,7 @@ enum Case {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let mut ended = signal(SignalKind::terminate())?;
-    // What a case has started and made is dropped with it, and so ended and removed.
+    // Dropping a case ends the processes that it started and removes its files.
     tokio::select! {
         done = case(Flags::parse()) => done,
         _ = ctrl_c() => bail!("interrupted"),

@@ -180,7 +180,7 @@ async fn ended(db: &Database, run: Uuid) -> anyhow::Result<Ended> {
     Ok(Ended { own, all: all.iter().map(|summary| summary.finished).sum(), runs: runs.len() })
 }
 
-/// What the player plays of the neighbours' run, of all.
+/// The share of all finished conversations that belong to the neighbours' run.
 #[expect(clippy::cast_precision_loss, reason = "a share")]
 async fn share(db: &Database, run: Uuid, until: Instant) -> anyhow::Result<String> {
     sleep(BEGUN).await;

@@ -69,7 +69,7 @@ impl Cluster {
     /// The primary hangs, its host is lost for good, and its standby takes over. Returns how long there was no primary.
     pub async fn fail_over(&mut self, network: &Network, noticed_after: Duration) -> anyhow::Result<Duration> {
         let begun = Instant::now();
-        // What it was sent meanwhile has arrived, and is never answered.
+        // The frozen host still receives requests, and never answers them.
         self.primary.host.freeze();
         sleep(HANGS).await;
         self.primary.host.cut()?;

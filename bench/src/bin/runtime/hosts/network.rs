@@ -49,7 +49,7 @@ impl Network {
         let path = std::env::temp_dir().join("groundstate-bench-hosts.lock");
         let alone = File::create(path)?;
         alone.try_lock().context("another benchmark has its hosts on this machine")?;
-        // What a benchmark left that was killed.
+        // A benchmark that was killed leaves its hosts behind.
         remove_all();
         ip(&format!("link add {BRIDGE} type bridge"))?;
         ip(&format!("address add {}/24 dev {BRIDGE}", address(1)))?;
@@ -173,7 +173,7 @@ fn run(program: &str, arguments: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What `ip` prints; nothing, if it fails.
+/// The output of `ip`; empty if it fails.
 fn said(arguments: &[&str]) -> String {
     let output = Blocking::new("ip").args(arguments).output();
     output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What an author, a runner and a viewer ask for when they do their worst: the same as in server/tests/it/abuse/together.rs.
+//! The requests of a hostile author, runner and viewer: the same as in server/tests/it/abuse/together.rs.
 
 use std::collections::BTreeMap;
 
