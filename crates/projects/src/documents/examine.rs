@@ -95,8 +95,8 @@ fn examine(before: Files, after: Files, changed: &BTreeSet<DocumentId>) -> Vec<D
     // What a conversation is played from may change what a workflow makes of it.
     let plays = changed.iter().any(|id| id.kind != Kind::Workflow);
     let converses = |workflow: &str| {
-        let document = texts.get(&format!("workflows/{workflow}/workflow.yaml"));
-        document.is_some_and(|text| text.contains("converse"))
+        let id = DocumentId { kind: Kind::Workflow, name: workflow.to_owned() };
+        texts.get(&id.path(None)).is_some_and(|text| text.contains("converse"))
     };
     let samples = |workflow: &str| has(Kind::Workflow, workflow) || (plays && converses(workflow));
     let trials = Trials { proof: &proof, calls: &|playbook| has(Kind::Playbook, playbook), samples: &samples };
