@@ -208,4 +208,16 @@ mod tests {
             assert!(found[0].message.contains("1024 MiB of memory"), "{}", found[0].message);
         }
     }
+
+    #[test]
+    fn a_scenario_that_changes_is_tried_in_the_workflows_that_play_it() {
+        let before = Files::read(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap();
+        let changed = BTreeSet::from([DocumentId { kind: Kind::Scenario, name: "dispute_duplicate_cafe".to_owned() }]);
+        assert!(examine(before.clone(), before.clone(), &changed).is_empty());
+        let mut after = before.clone();
+        after.remove("scenarios/retail_bank/dispute_duplicate_cafe.yaml");
+        let found = examine(before, after, &changed);
+        let of_tau2 = found.iter().find(|found| found.file == "workflows/tau2/workflow.yaml");
+        assert!(of_tau2.is_some_and(|found| found.message.contains("dispute_duplicate_cafe")), "{found:?}");
+    }
 }
