@@ -1,11 +1,11 @@
-// Every page, light and dark, as axe sees it: nothing serious may be wrong with it.
+// Every page, light and dark, as axe sees it: nothing serious may be wrong with it. PICTURES=1 keeps what each looks like.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { addresses } from "./support/addresses.mjs";
 import { accessible } from "./support/axe.mjs";
-import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
+import { NARROW, WIDE, fits, picture, screenshot, settled } from "./support/browser.mjs";
 import { PROJECT, story } from "./support/story.mjs";
 
 /** Name of a page -> its address. */
@@ -22,31 +22,30 @@ const site = story({
 /** One page is of what was deleted. */
 const EXPECTED = [/404.*claim_wrong_date/];
 
-/** Looks at each page when nothing that it fetches is on its way any more. */
-function everyPage(told, options, look) {
-  test(told, async (t) => {
-    for (const [name, address] of pages) {
-      const settled = async (page) => {
-        await page.locator("main h1, main h2").first().waitFor();
-        await page.waitForFunction(() => document.querySelectorAll("main .loading, main .awaited").length === 0);
-        assert.equal(await page.getByText("There is no page at this address.").count(), 0, address);
-        await look(page, name);
-      };
-      await t.test(name, () => site.visit(address, settled, { ...options, expected: EXPECTED }));
-    }
-  });
-}
-
-everyPage("axe finds nothing serious on any page", {}, async (page, name) => {
-  await accessible(page);
-  await screenshot(page, `${name}-light`);
-});
-
-everyPage("nor on a narrow, dark screen, on which no page scrolls sideways", NARROW_DARK, async (page, name) => {
-  await accessible(page);
-  await fits(page);
-  await screenshot(page, `${name}-dark`);
-});
+test("axe finds nothing serious on any page, nor on a narrow, dark screen, on which no page scrolls sideways", (t) =>
+  site.visit(
+    "/projects",
+    async (page) => {
+      for (const [name, address] of pages) {
+        await t.test(name, async () => {
+          await page.setViewportSize(WIDE.viewport);
+          await page.emulateMedia({ colorScheme: "light" });
+          await page.goto(address);
+          await settled(page);
+          assert.equal(await page.getByText("There is no page at this address.").count(), 0, address);
+          await accessible(page);
+          await picture(page, `${name}-light`);
+          await page.setViewportSize(NARROW.viewport);
+          await page.emulateMedia({ colorScheme: "dark" });
+          await settled(page);
+          await accessible(page);
+          await fits(page);
+          await picture(page, `${name}-dark`);
+        });
+      }
+    },
+    { expected: EXPECTED },
+  ));
 
 for (const colorScheme of ["light", "dark"]) {
   test(`axe finds nothing serious where nobody is signed in, or nothing is, ${colorScheme}`, async () => {

@@ -93,6 +93,17 @@ export async function screenshot(page, name) {
   await page.screenshot({ path: `${ARTIFACTS}${name}.png`, fullPage: true });
 }
 
+/** The same for those who want to look at every page: they set PICTURES. It takes as long as loading the page. */
+export async function picture(page, name) {
+  if (process.env.PICTURES) await screenshot(page, name);
+}
+
+/** Waits until the page has all that it fetches. */
+export async function settled(page) {
+  await page.locator("main h1, main h2").first().waitFor();
+  await page.waitForFunction(() => document.querySelectorAll("main .loading, main .awaited").length === 0);
+}
+
 /** Fails if the reader has to scroll sideways. */
 export async function fits(page, what = "the page") {
   const { scrollWidth, clientWidth } = await page.evaluate(() => {

@@ -1,5 +1,7 @@
 //! `cargo xtask test`: one step after the other, until one fails.
 
+use std::process::Command;
+use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -32,7 +34,7 @@ pub struct Test {
 enum Step {
     /// Formatting
     Fmt,
-    /// Lints
+    /// Lints, in the same compilation as all that is tested
     Clippy,
     /// Whether .sqlx is current
     Sqlx,
@@ -123,21 +125,29 @@ impl Step {
 }
 
 fn clippy() -> Result<()> {
-    let mut clippy = cargo();
-    clippy.args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]);
-    run(clippy.env("SQLX_OFFLINE", "true"))
+    run(linted("build").args(["--quiet", "--all-targets"]))
 }
 
-/// Each test makes a database of its own in this server.
+/// Cargo for the whole workspace, with clippy in the compiler's place: it compiles as the compiler does. `cargo clippy` would
+/// compile every crate and every dependency once more, without a program in the end.
+fn linted(subcommand: &str) -> Command {
+    let mut cargo = cargo();
+    cargo.args(subcommand.split(' ')).arg("--workspace");
+    cargo.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings");
+    cargo.env("SQLX_OFFLINE", "true");
+    cargo
+}
+
+/// Each test makes a database of its own in this server. Most wait for players and leases rather than compute.
 fn unit() -> Result<()> {
     install::postgres()?;
-    let mut tests = cargo();
+    let mut tests = linted("test");
     if succeeds(cargo().args(["nextest", "--version"])) {
-        tests.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
-    } else {
-        tests.args(["test", "--workspace", "--no-fail-fast"]);
+        tests = linted("nextest run");
+        tests.arg(format!("--test-threads={}", 2 * thread::available_parallelism()?.get()));
     }
-    with_database(|url| run(tests.env("SQLX_OFFLINE", "true").env("DATABASE_URL", url)))
+    tests.arg("--no-fail-fast").env("TMPDIR", places::scratch_dir());
+    with_database(|url| run(tests.env("DATABASE_URL", url)))
 }
 
 fn deny() -> Result<Outcome> {
@@ -149,7 +159,7 @@ fn deny() -> Result<Outcome> {
 }
 
 fn with_database<T>(action: impl FnOnce(&str) -> Result<T>) -> Result<T> {
-    let postgres = PrivatePostgres::throwaway()?;
+    let postgres = PrivatePostgres::throwaway_in(&places::scratch_dir())?;
     let result = action(postgres.url());
     postgres.stop();
     result
@@ -157,7 +167,7 @@ fn with_database<T>(action: impl FnOnce(&str) -> Result<T>) -> Result<T> {
 
 /// The program as the tests build it: with the features of the whole workspace, so that nothing is compiled twice.
 fn build_groundstate() -> Result<std::path::PathBuf> {
-    run(cargo().args(["build", "--quiet", "--workspace", "--tests"]).env("SQLX_OFFLINE", "true"))?;
+    run(linted("build").args(["--quiet", "--all-targets"]))?;
     Ok(places::groundstate("debug"))
 }
 

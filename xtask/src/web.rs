@@ -10,6 +10,7 @@ use crate::places;
 use crate::process::run;
 
 mod bundle;
+mod chunks;
 mod editor;
 mod toolchain;
 

@@ -34,9 +34,14 @@ impl PrivatePostgres {
 
     /// One for tests: in the system's temporary directory, not written through to disk, removed afterwards.
     pub fn throwaway() -> Result<Self> {
+        Self::throwaway_in(&env::temp_dir())
+    }
+
+    /// The same in another directory.
+    pub fn throwaway_in(directory: &Path) -> Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let data_dir = env::temp_dir().join(format!("groundstate-throwaway-{}-{count}", process::id()));
+        let data_dir = directory.join(format!("groundstate-throwaway-{}-{count}", process::id()));
         fs::create_dir(&data_dir).at("create", &data_dir)?;
         // The watchdog, which runs as the same user as PostgreSQL, removes it.
         Account::find()?.own(&data_dir)?;

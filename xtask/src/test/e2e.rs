@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use super::{Outcome, build_groundstate};
 use crate::npm::npm;
-use crate::places::find_program;
+use crate::places::{self, find_program};
 use crate::process::run;
 use crate::{install, web};
 
@@ -26,6 +26,7 @@ pub(super) fn run_step() -> Result<Outcome> {
     }
     let mut node = node()?;
     node.args(["--test", "--test-reporter=spec", &format!("--test-concurrency={AT_ONCE}")]).args(tests);
+    node.env("TMPDIR", places::scratch_dir());
     run(node.env("GROUNDSTATE_BIN", build_groundstate()?))?;
     Ok(Outcome::Passed)
 }

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, anyhow};
 use wasm_bindgen_cli_support::Bindgen;
 use wasm_split_cli_support::Options;
 
+use super::chunks;
 use crate::hash;
 
 const INDEX: &str = "web/index.html";
@@ -24,6 +25,7 @@ pub fn write(wasm: &Path, editor: &Path, dist: &Path) -> Result<()> {
     }
     let files = Files { to: &fresh };
     split(wasm, &fresh.join("app"))?;
+    chunks::join_small(&fresh.join("app"))?;
     let app = files.add_directory("app")?;
     let editor = files.add("editor", "js", &fs::read(editor)?)?;
     let boot = files.add("boot", "js", boot(&app, &editor).as_bytes())?;
