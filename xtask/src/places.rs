@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rustix::fs::{StatVfs, StatVfsMountFlags, statvfs};
+
 /// Asked of the cargo that runs us rather than of the one that compiled us: clones may share a target directory.
 pub fn root() -> PathBuf {
     let xtask = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
@@ -27,8 +29,10 @@ pub fn cache_dir() -> PathBuf {
 pub fn scratch_dir() -> PathBuf {
     const MEMORY: &str = "/dev/shm";
     const ROOM: u64 = 8 << 30;
-    let free = rustix::fs::statvfs(MEMORY).map_or(0, |found| found.f_bavail * found.f_frsize);
-    if free < ROOM { env::temp_dir() } else { MEMORY.into() }
+    // Tests also start programs that they wrote there.
+    let fits =
+        |found: StatVfs| found.f_bavail * found.f_frsize >= ROOM && !found.f_flag.contains(StatVfsMountFlags::NOEXEC);
+    if statvfs(MEMORY).is_ok_and(fits) { MEMORY.into() } else { env::temp_dir() }
 }
 
 /// The program `groundstate` as `cargo build` with `profile` leaves it.
