@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { addresses } from "./support/addresses.mjs";
-import { NARROW, WIDE, fits, settled } from "./support/browser.mjs";
+import { NARROW, WIDE, settled, unbroken } from "./support/browser.mjs";
 import { story } from "./support/story.mjs";
 
 const MARKUP = '<img src=x onerror="window.broken=1"><script>window.broken=1</script>{{7*7}}</p><style>*{display:none}</style>';
@@ -49,16 +49,6 @@ async function rewrite(page) {
     if (!/json/.test(response.headers()["content-type"] ?? "") || !response.ok()) return route.fulfill({ response });
     return route.fulfill({ response, json: hostile(await response.json()) });
   });
-}
-
-/** No script of the text ran, none of it became markup, and nobody has to scroll sideways. */
-async function unbroken(page, name) {
-  assert.equal(await page.evaluate(() => window.broken), undefined, "a script of the text ran");
-  assert.equal(await page.locator('img[src="x"]').count(), 0, "the text became markup");
-  await fits(page, name);
-  await page.keyboard.press("?");
-  await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
-  await page.keyboard.press("Escape");
 }
 
 test("no page breaks of hostile text, nor runs it, wide or narrow", async (t) => {

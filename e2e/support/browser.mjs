@@ -112,3 +112,13 @@ export async function fits(page, what = "the page") {
   });
   assert.ok(scrollWidth <= clientWidth, `${what} is ${scrollWidth} pixels wide on a screen of ${clientWidth}`);
 }
+
+/** A page with hostile text, which holds `<img src=x onerror="window.broken=1">`: it is shown as text, and the page still reacts. */
+export async function unbroken(page, what) {
+  assert.equal(await page.evaluate(() => window.broken), undefined, "a script of the text ran");
+  assert.equal(await page.locator('img[src="x"]').count(), 0, "the text became markup");
+  await fits(page, what);
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+  await page.keyboard.press("Escape");
+}
