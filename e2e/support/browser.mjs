@@ -40,7 +40,8 @@ const LEFT = "net::ERR_ABORTED";
 
 /** A page in a fresh profile, and the list of errors that its console and its scripts report. */
 export async function openPage(browser, options = {}) {
-  const context = await browser.newContext(options);
+  // A colour on its way from one to the other is neither.
+  const context = await browser.newContext({ reducedMotion: "reduce", ...options });
   context.setDefaultTimeout(PATIENCE_MS);
   // Who leaves what is not saved yet is asked. A test that leaves it means to.
   context.on("dialog", (dialog) => dialog.accept());

@@ -67,6 +67,12 @@ pub fn Dialog(#[prop(into)] title: String, open: RwSignal<bool>, children: Child
             event.prevent_default();
         }
     };
+    // The browser tells of it a moment later: by then a shortcut may have opened it again.
+    let closed = move |_| {
+        if !node.get_untracked().is_some_and(|dialog| dialog.open()) {
+            open.set(false);
+        }
+    };
     let label = title.clone();
     view! {
         <dialog
@@ -75,7 +81,7 @@ pub fn Dialog(#[prop(into)] title: String, open: RwSignal<bool>, children: Child
             aria-label=label
             on:input=move |_| typed.set(true)
             on:cancel=cancel
-            on:close=move |_| open.set(false)
+            on:close=closed
         >
             <header>
                 <h2>{title}</h2>
