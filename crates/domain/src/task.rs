@@ -43,6 +43,27 @@ pub enum Resolution {
     Message(Value),
 }
 
+/// What is asked by a request that is made before its turn.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RequestBody {
+    /// Of a model.
+    Chat(ChatRequest),
+    /// Of an index.
+    Message(Value),
+}
+
+impl PartialEq<ChatRequest> for RequestBody {
+    fn eq(&self, other: &ChatRequest) -> bool {
+        matches!(self, Self::Chat(chat) if chat == other)
+    }
+}
+
+impl PartialEq<Value> for RequestBody {
+    fn eq(&self, other: &Value) -> bool {
+        matches!(self, Self::Message(message) if message == other)
+    }
+}
+
 /// What a task wants to hear of a reply before it is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attention {
@@ -61,6 +82,8 @@ pub enum Heard<'a> {
     Text(&'a str),
     /// The whole reply to a request that was made before its turn.
     Whole(&'a ChatReply),
+    /// What an index found for a request that was made before its turn.
+    Message(&'a Value),
 }
 
 /// What a task needs next.
@@ -101,7 +124,7 @@ pub trait Task {
     fn stand_in(&self, request: &Request<Self::Responder>) -> Resolution;
 
     /// Requests that nothing in between can change, so that they may be asked before their turn.
-    fn prefetch(&self) -> Vec<(Request<Self::Responder>, ChatRequest)> {
+    fn prefetch(&self) -> Vec<(Request<Self::Responder>, RequestBody)> {
         Vec::new()
     }
 
@@ -127,7 +150,7 @@ pub trait Task {
         &mut self,
         _request: &Request<Self::Responder>,
         _heard: Heard<'_>,
-    ) -> Vec<(Request<Self::Responder>, ChatRequest)> {
+    ) -> Vec<(Request<Self::Responder>, RequestBody)> {
         Vec::new()
     }
 

@@ -3,7 +3,7 @@
 use domain::chat::ChatRequest;
 use domain::event::Event;
 use domain::outcome::Blame;
-use domain::task::{Attention, Heard, Next, Request, Resolution, Task};
+use domain::task::{Attention, Heard, Next, Request, RequestBody, Resolution, Task};
 
 use crate::conversation::{Conversation, Party};
 use crate::conversation_state::Phase;
@@ -52,23 +52,27 @@ impl Task for Conversation {
         }
     }
 
-    fn prefetch(&self) -> Vec<(Request<Party>, ChatRequest)> {
-        self.requests_ahead()
+    fn prefetch(&self) -> Vec<(Request<Party>, RequestBody)> {
+        bodies(self.requests_ahead())
     }
 
     fn listens_to(&self, _request: &Request<Party>) -> Attention {
         if self.may_call_simulated_reads() { Attention::Calls } else { Attention::None }
     }
 
-    fn prefetch_after(&mut self, _request: &Request<Party>, heard: Heard<'_>) -> Vec<(Request<Party>, ChatRequest)> {
+    fn prefetch_after(&mut self, _request: &Request<Party>, heard: Heard<'_>) -> Vec<(Request<Party>, RequestBody)> {
         match heard {
-            Heard::Calls(calls) => self.requests_after(calls),
+            Heard::Calls(calls) => bodies(self.requests_after(calls)),
             // It is a whole reply that the next turn depends on.
-            Heard::Text(_) | Heard::Whole(_) => Vec::new(),
+            Heard::Text(_) | Heard::Whole(_) | Heard::Message(_) => Vec::new(),
         }
     }
 
     fn sticky(&self) -> u64 {
         self.case().seed.sticky()
     }
+}
+
+fn bodies(asked: Vec<(Request<Party>, ChatRequest)>) -> Vec<(Request<Party>, RequestBody)> {
+    asked.into_iter().map(|(request, chat)| (request, RequestBody::Chat(chat))).collect()
 }

@@ -170,7 +170,7 @@ pub async fn fail<K: RunKind>(
 }
 
 /// The answer to a request.
-enum RequestAnswer {
+pub(crate) enum RequestAnswer {
     Model(Result<Answer, ModelError>),
     StandIn(Resolution),
     Service(Result<Value, String>),
@@ -191,6 +191,7 @@ enum HeardReply {
     Calls(Vec<ToolCall>),
     Text(String),
     Whole(ChatReply),
+    Message(Value),
 }
 
 impl HeardReply {
@@ -199,6 +200,7 @@ impl HeardReply {
             Self::Calls(calls) => Heard::Calls(calls),
             Self::Text(text) => Heard::Text(text),
             Self::Whole(reply) => Heard::Whole(reply),
+            Self::Message(message) => Heard::Message(message),
         }
     }
 }

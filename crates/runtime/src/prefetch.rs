@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use domain::chat::ChatRequest;
-use domain::task::{Request, RequestId};
+use domain::task::{Request, RequestBody, RequestId};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use llm::{Answer, ModelError};
+use llm::Answer;
 use tokio::task::JoinHandle;
 use tracing::{Instrument, Span};
+
+use crate::drive::RequestAnswer;
 
 /// Those of one task. They end with it.
 pub struct Prefetches<Responder>(Vec<Prefetch<Responder>>);
@@ -16,8 +17,8 @@ pub struct Prefetches<Responder>(Vec<Prefetch<Responder>>);
 struct Prefetch<Responder> {
     request: Request<Responder>,
     model: Arc<str>,
-    chat: ChatRequest,
-    answer: JoinHandle<Result<Answer, ModelError>>,
+    body: RequestBody,
+    answer: JoinHandle<RequestAnswer>,
 }
 
 impl<Responder> Drop for Prefetch<Responder> {
@@ -41,8 +42,11 @@ impl<Responder> Default for Prefetches<Responder> {
 
 impl<Responder: Clone> Prefetches<Responder> {
     /// Whether exactly this was asked before its turn.
-    pub fn has(&self, id: RequestId, chat: &ChatRequest) -> bool {
-        self.place(id, chat).is_some()
+    pub fn has<Asked>(&self, id: RequestId, asked: &Asked) -> bool
+    where
+        RequestBody: PartialEq<Asked>,
+    {
+        self.place(id, asked).is_some()
     }
 
     /// Whether this request was made before its turn, whatever it asks.
@@ -55,33 +59,30 @@ impl<Responder: Clone> Prefetches<Responder> {
         &mut self,
         request: Request<Responder>,
         model: &Arc<str>,
-        chat: ChatRequest,
-        call: BoxFuture<'static, Result<Answer, ModelError>>,
+        body: RequestBody,
+        answer: BoxFuture<'static, RequestAnswer>,
         span: Span,
     ) {
-        let answer = tokio::spawn(call.instrument(span));
-        self.0.push(Prefetch { request, model: Arc::clone(model), chat, answer });
+        let answer = tokio::spawn(answer.instrument(span));
+        self.0.push(Prefetch { request, model: Arc::clone(model), body, answer });
     }
 
     /// The answer to a request that was asked before its turn, and is the same at its turn.
-    pub fn take(
-        &mut self,
-        id: RequestId,
-        chat: &ChatRequest,
-    ) -> Option<BoxFuture<'static, Option<Result<Answer, ModelError>>>>
+    pub fn take<Asked>(&mut self, id: RequestId, asked: &Asked) -> Option<BoxFuture<'static, Option<RequestAnswer>>>
     where
+        RequestBody: PartialEq<Asked>,
         Responder: Send + 'static,
     {
-        let place = self.place(id, chat)?;
+        let place = self.place(id, asked)?;
         let mut prefetch = self.0.swap_remove(place);
-        // If its call panicked, there is no answer; it is asked again.
+        // If it panicked, there is no answer; it is asked again.
         Some(async move { (&mut prefetch.answer).await.ok() }.boxed())
     }
 
-    /// What was answered and not needed.
+    /// What models answered and was not needed.
     pub fn unused(&mut self) -> Vec<UnusedPrefetch<Responder>> {
         let answered = |mut prefetch: Prefetch<Responder>| {
-            let answer = (&mut prefetch.answer).now_or_never()?.ok()?.ok()?;
+            let RequestAnswer::Model(Ok(answer)) = (&mut prefetch.answer).now_or_never()?.ok()? else { return None };
             let (request, model) = (prefetch.request.clone(), Arc::clone(&prefetch.model));
             Some(UnusedPrefetch { request, model, answer })
         };
@@ -89,7 +90,10 @@ impl<Responder: Clone> Prefetches<Responder> {
     }
 
     /// The id tells which request it is; what is asked may have become another thing meanwhile.
-    fn place(&self, id: RequestId, chat: &ChatRequest) -> Option<usize> {
-        self.0.iter().position(|prefetch| prefetch.request.id == id && prefetch.chat == *chat)
+    fn place<Asked>(&self, id: RequestId, asked: &Asked) -> Option<usize>
+    where
+        RequestBody: PartialEq<Asked>,
+    {
+        self.0.iter().position(|prefetch| prefetch.request.id == id && prefetch.body == *asked)
     }
 }

@@ -12,7 +12,7 @@ use domain::encoder::EncoderRequest;
 use domain::outcome::Blame;
 use domain::role::RoleId;
 use domain::seed::Seed;
-use domain::task::{Attention, Heard, Next, Request, RequestId, Resolution, Task};
+use domain::task::{Attention, Heard, Next, Request, RequestBody, RequestId, Resolution, Task};
 use serde_json::{Map, Value};
 
 use crate::fold::{Ending, Fold, RequestKind};
@@ -282,7 +282,7 @@ impl Task for Row {
         &mut self,
         request: &Request<Responder>,
         heard: Heard<'_>,
-    ) -> Vec<(Request<Responder>, ChatRequest)> {
+    ) -> Vec<(Request<Responder>, RequestBody)> {
         let ahead = self.ahead.get_or_insert_with(|| Ahead::of(&self.fold));
         let new = ahead.hear(request.id.0, heard, &self.fold);
         new.into_iter().filter_map(|id| ahead.request(id)).collect()

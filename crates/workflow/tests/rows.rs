@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use domain::chat::ChatReply;
 use domain::seed::Seed;
-use domain::task::{Heard, Next, Request, Resolution, Task, advance};
+use domain::task::{Heard, Next, Request, RequestBody, Resolution, Task, advance};
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -526,7 +526,8 @@ proptest! {
             }
             if let Resolution::Reply(ChatReply { content, .. }) = &resolution {
                 let end = content.char_indices().map(|(i, _)| i).chain([content.len()]).nth(cuts.next().unwrap() % (content.chars().count() + 1));
-                for (ahead, chat) in task.prefetch_after(&request, Heard::Text(&content[..end.unwrap()])) {
+                for (ahead, body) in task.prefetch_after(&request, Heard::Text(&content[..end.unwrap()])) {
+                    let RequestBody::Chat(chat) = body else { continue };
                     early.insert(ahead.id.0.to_string(), json!(chat));
                 }
             }
@@ -535,6 +536,59 @@ proptest! {
         let wasted: Vec<&String> = early.iter().filter(|(id, chat)| asked.get(*id) != Some(chat)).map(|(id, _)| id).collect();
         prop_assert!(wasted.is_empty(), "{} of {} were asked in vain", wasted.len(), early.len());
     }
+}
+
+/// A map over a stream begins with the first item, searches for it, and asks about what was found, while the reply still
+/// comes. A tool has to wait for its turn.
+#[test]
+fn requests_ahead_go_on_behind_a_search_and_stop_at_a_tool() {
+    let yaml = "
+workflow: test
+input: {q: text}
+steps:
+  claims: {ask: {role: writer, prompt: '{{ q }}', split: lines}}
+  checked:
+    map: claims
+    as: claim
+    steps:
+      found: {search: {index: wiki, query: claim}}
+      verdict: {ask: {role: judge, prompt: '{{ claim }}: {{ found[0].text }}'}}
+      sent: {tool: {server: mail, tool: send, arguments: {text: verdict}}}
+    yields: sent
+output: {checked: checked}
+stand_ins: {writer: write, judge: judge, mail: mail}
+";
+    let functions = "
+def write(request): return ['bees fly', 'stones fall']
+def judge(request): return 'yes'
+def mail(request): return 'sent'
+";
+    let mut row = begin(yaml, functions, &json!({"q": "Is it so?"}));
+    row.act();
+    let Next::Wait(open) = row.next() else { panic!("it asks") };
+    let names = |ahead: &[(Request<Responder>, RequestBody)]| {
+        ahead.iter().map(|(request, body)| (request.to.clone(), body.clone())).collect::<Vec<_>>()
+    };
+    let search =
+        |query: &str| (Responder::Index("wiki".into()), RequestBody::Message(json!({"query": query, "k": 10})));
+
+    let ahead = row.prefetch_after(&open[0], Heard::Text("bees fly\nstones f"));
+    assert_eq!(names(&ahead), [search("bees fly")]);
+    let passages = json!([{"text": "Bees have wings."}]);
+    let asked = row.prefetch_after(&ahead[0].0, Heard::Message(&passages));
+    let RequestBody::Chat(chat) = &asked[0].1 else { panic!("a model is asked") };
+    assert!(asked.len() == 1 && format!("{:?}", chat.messages).contains("bees fly: Bees have wings."), "{chat:?}");
+    let yes = ChatReply { content: "yes".to_owned(), ..ChatReply::default() };
+    assert_eq!(names(&row.prefetch_after(&asked[0].0, Heard::Whole(&yes))), []);
+
+    // At its turn the same is searched for and asked, and nothing twice.
+    let whole = ChatReply { content: "bees fly\nstones fall".to_owned(), ..ChatReply::default() };
+    row.resolve(&open[0], Resolution::Reply(whole));
+    let Next::Wait(open) = row.next() else { panic!("it searches") };
+    assert!(open.iter().any(|request| request.id == ahead[0].0.id), "{open:?}");
+    assert_eq!(row.message(&ahead[0].0), Some(json!({"query": "bees fly", "k": 10})));
+    row.resolve(&ahead[0].0, Resolution::Message(passages));
+    assert_eq!(row.prompt(&asked[0].0).as_ref(), Some(chat));
 }
 
 /// The parts of the output that events tell, by field.

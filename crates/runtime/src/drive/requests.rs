@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use domain::chat::ChatRequest;
-use domain::task::{Attention, Heard, Request, Task};
+use domain::task::{Attention, Heard, Request, RequestBody, Task};
 use futures::channel::mpsc;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
-use llm::{Answer, Caller, ModelError, Pool};
+use llm::{Caller, Pool};
+use serde_json::Value;
 use store::outside_requests::OpenRequest;
 use tokio::time::Instant;
 use tracing::{Instrument, error_span};
@@ -85,7 +86,17 @@ impl<'a, K: RunKind> Drive<'a, K> {
                     return Ok(RequestOutcome::Halted(halt));
                 }
                 let Some(message) = self.task.message(request) else { return Ok(RequestOutcome::Unaskable) };
-                service.answer(message).map(RequestAnswer::Service).boxed()
+                let service = Arc::clone(service);
+                match self.prefetched.take(request.id, &message) {
+                    Some(prefetched) => async move {
+                        match prefetched.await {
+                            Some(answer) => answer,
+                            None => RequestAnswer::Service(service.answer(message).await),
+                        }
+                    }
+                    .boxed(),
+                    None => service.answer(message).map(RequestAnswer::Service).boxed(),
+                }
             }
             Executor::Outside(kind) => {
                 if let Err(halt) = run.control.may_ask() {
@@ -138,11 +149,10 @@ impl<'a, K: RunKind> Drive<'a, K> {
         let call = run.kind.call(&self.task, request, call);
         Ok(match prefetched {
             Some(prefetched) => async move {
-                let answer = match prefetched.await {
+                match prefetched.await {
                     Some(answer) => answer,
-                    None => call.await,
-                };
-                RequestAnswer::Model(answer)
+                    None => RequestAnswer::Model(call.await),
+                }
             }
             .boxed(),
             None => call.map(RequestAnswer::Model).boxed(),
@@ -197,17 +207,46 @@ impl<'a, K: RunKind> Drive<'a, K> {
         self.listener.get_or_insert_with(mpsc::unbounded).0.clone()
     }
 
+    /// Asks these before their turn, unless they are asked already or cost no time.
+    fn prefetch(&mut self, next: Vec<(Request<K::Responder>, RequestBody)>) {
+        let run = self.run;
+        if next.is_empty() || run.control.may_ask().is_err() {
+            return;
+        }
+        for (request, body) in next {
+            let Some(binding) = run.kind.binding(&request.to) else { continue };
+            let body = match body {
+                RequestBody::Chat(chat) => RequestBody::Chat(run.kind.complete(&request.to, chat)),
+                message @ RequestBody::Message(_) => message,
+            };
+            if self.open.contains(&request.id) || self.prefetched.has(request.id, &body) {
+                continue;
+            }
+            let answer = match (&binding.executor, &body) {
+                (Executor::Model(pool), RequestBody::Chat(chat)) => self.early_call(&request, pool, chat),
+                (Executor::Service(service), RequestBody::Message(message)) => {
+                    self.early_search(&request, service.answer(message.clone()))
+                }
+                _ => continue,
+            };
+            let span = error_span!("ask", role = %request.role, model = %binding.name, prefetch = true);
+            self.prefetched.ask(request, &binding.name, body, answer, span);
+        }
+    }
+
     /// A call that is made before its turn. The task is told when its reply is there, if it wants to hear of it.
     fn early_call(
         &mut self,
         request: &Request<K::Responder>,
-        call: ModelCall,
-    ) -> BoxFuture<'static, Result<Answer, ModelError>> {
+        pool: &Arc<Pool>,
+        chat: &ChatRequest,
+    ) -> BoxFuture<'static, RequestAnswer> {
         let listens = self.task.listens_to(request) == Attention::Text;
         let listener = if listens { self.listener(request) } else { None };
-        let call = self.run.kind.call(&self.task, request, ModelCall { listener, ..call });
+        let call = ModelCall { pool: Arc::clone(pool), chat: chat.clone(), caller: self.caller(), listener };
+        let call = self.run.kind.call(&self.task, request, call);
         if !listens {
-            return call;
+            return call.map(RequestAnswer::Model).boxed();
         }
         let (tell, request) = (self.teller(), request.clone());
         async move {
@@ -215,29 +254,25 @@ impl<'a, K: RunKind> Drive<'a, K> {
             if let Ok(answer) = &answer {
                 let _ = tell.unbounded_send((request, HeardReply::Whole(answer.reply.clone())));
             }
-            answer
+            RequestAnswer::Model(answer)
         }
         .boxed()
     }
 
-    /// Asks these before their turn, unless they are asked already or cost no time.
-    fn prefetch(&mut self, next: Vec<(Request<K::Responder>, ChatRequest)>) {
-        let run = self.run;
-        if next.is_empty() || run.control.may_ask().is_err() {
-            return;
-        }
-        for (request, chat) in next {
-            let Some(binding) = run.kind.binding(&request.to) else { continue };
-            let Executor::Model(pool) = &binding.executor else { continue };
-            let chat = run.kind.complete(&request.to, chat);
-            if self.open.contains(&request.id) || self.prefetched.has(request.id, &chat) {
-                continue;
+    /// A search before its turn. The task is told what was found.
+    fn early_search(
+        &mut self,
+        request: &Request<K::Responder>,
+        search: BoxFuture<'static, Result<Value, String>>,
+    ) -> BoxFuture<'static, RequestAnswer> {
+        let (tell, request) = (self.teller(), request.clone());
+        async move {
+            let found = search.await;
+            if let Ok(found) = &found {
+                let _ = tell.unbounded_send((request, HeardReply::Message(found.clone())));
             }
-            let caller = self.caller();
-            let call = ModelCall { pool: Arc::clone(pool), chat: chat.clone(), caller, listener: None };
-            let call = self.early_call(&request, call);
-            let span = error_span!("ask", role = %request.role, model = %binding.name, prefetch = true);
-            self.prefetched.ask(request, &binding.name, chat, call, span);
+            RequestAnswer::Service(found)
         }
+        .boxed()
     }
 }

@@ -3,11 +3,10 @@
 
 use std::collections::HashSet;
 
-use domain::chat::ChatRequest;
-use domain::task::{Heard, Request, Resolution};
+use domain::task::{Heard, Request, RequestBody, Resolution};
 
 use super::{Responder, Row};
-use crate::fold::Fold;
+use crate::fold::{Fold, RequestKind};
 
 #[derive(Clone)]
 pub struct Ahead {
@@ -32,20 +31,28 @@ impl Ahead {
             Heard::Text(text) => self.fold.hear(id, text),
             // The reply to a request that was made before its turn.
             Heard::Whole(reply) => self.fold.resolve(id, &Resolution::Reply(reply.clone())),
+            Heard::Message(message) => self.fold.resolve(id, &Resolution::Message(message.clone())),
         }
         let open: Vec<u64> = self.fold.open_requests().map(|(id, _)| id).filter(|id| !now.is_open(*id)).collect();
         open.into_iter().filter(|id| self.named.insert(*id)).collect()
     }
 
-    pub fn request(&self, id: u64) -> Option<(Request<Responder>, ChatRequest)> {
+    /// Models are asked and indexes searched before their turn. A tool is not called: it may change something.
+    pub fn request(&self, id: u64) -> Option<(Request<Responder>, RequestBody)> {
         let (_, kind) = self.fold.open_requests().find(|(open, _)| *open == id)?;
-        Some((Row::request(id, &kind), self.fold.prompt(id)?))
+        let body = match kind {
+            RequestKind::Model(_) => RequestBody::Chat(self.fold.prompt(id)?),
+            RequestKind::Index(_) => RequestBody::Message(self.fold.message(id)?),
+            RequestKind::Tool(_) => return None,
+        };
+        Some((Row::request(id, &kind), body))
     }
 
     /// After the answer to a request came in its turn. `None` if nothing is ahead any more, or if the answer is another one
     /// than was thought.
     pub fn after(mut self, id: u64, resolution: &Resolution, now: &Fold) -> Option<Self> {
-        if now.outcome().is_some() || !matches!(resolution, Resolution::Reply(_)) {
+        let is_answered = matches!(resolution, Resolution::Reply(_) | Resolution::Message(_));
+        if now.outcome().is_some() || !is_answered {
             return None;
         }
         if self.fold.is_open(id) {

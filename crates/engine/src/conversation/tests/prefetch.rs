@@ -25,7 +25,7 @@ fn asked(mut case: crate::Case, first: &[(&str, &str)]) -> (Vec<ChatRequest>, Ve
             if matches!(request.to.role, Role::ToolSimulator | Role::Judge) {
                 asked.push(conversation.prompt(request).expect("an ask"));
                 ids.push(request.id);
-                let next = conversation.prefetch();
+                let next = conversation.requests_ahead();
                 ids_ahead.extend(next.iter().map(|(request, _)| request.id));
                 ahead.push(next.into_iter().map(|(_, ask)| ask).collect());
             }
@@ -76,7 +76,7 @@ fn where_calls_may_fail_nothing_is_foretold() {
     conversation.act();
     conversation.hear(says("Help me with o_17, please."));
     conversation.hear(calls(&[FIND, FIND]));
-    assert!(conversation.prefetch().is_empty());
+    assert!(conversation.requests_ahead().is_empty());
 }
 
 #[test]
