@@ -21,6 +21,7 @@ mod export;
 mod fuzz;
 mod local_model;
 mod readme;
+mod storage;
 
 #[derive(clap::Args)]
 pub struct Test {
@@ -44,6 +45,8 @@ enum Step {
     Unit,
     /// Fuzzing of all that reads what others write, for a bounded time
     Fuzz,
+    /// Datasets and indexes in S3 in place of folders
+    Storage,
     /// Whether trainers can read what is exported
     Export,
     /// Whether the API keeps what its document says
@@ -112,6 +115,7 @@ impl Step {
             }
             Self::Unit => unit()?,
             Self::Fuzz => return fuzz::run_step(),
+            Self::Storage => return storage::run_step(),
             Self::Export => return export::run_step(),
             Self::Api => return api::run_step(),
             Self::Deploy => return deploy::run_step(),

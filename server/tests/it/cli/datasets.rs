@@ -1,9 +1,11 @@
 //! `groundstate datasets` and `groundstate indexes`.
 
 use sqlx::PgPool;
+use store::objects::Objects;
 use tempfile::TempDir;
 
 use super::{CommandOutput, database_url, groundstate, said};
+use crate::support::jobs::place_of_objects;
 
 struct Machine {
     folder: TempDir,
@@ -21,10 +23,14 @@ impl Machine {
         std::fs::write(path, text).unwrap();
     }
 
+    fn objects(&self) -> String {
+        place_of_objects(self.folder.path())
+    }
+
     async fn run(&self, arguments: &[&str]) -> CommandOutput {
         let mut command = groundstate(arguments);
         command.current_dir(self.folder.path()).env("DATABASE_URL", &self.url);
-        command.env("GROUNDSTATE_FILES", "files").env("GROUNDSTATE_OBJECTS", "objects");
+        command.env("GROUNDSTATE_FILES", "files").env("GROUNDSTATE_OBJECTS", self.objects());
         said(&mut command).await
     }
 
@@ -77,7 +83,7 @@ async fn a_folder_of_files_becomes_a_dataset(pool: PgPool) {
     machine.stdout(&["indexes", "delete", "words"]).await;
     assert_eq!(machine.stdout(&["datasets", "delete", "fish@1"]).await, "the dataset fish@1 is deleted\n");
     machine.stdout(&["datasets", "delete", "fish"]).await;
-    let objects = store::objects::Objects::of_folder(machine.folder.path().join("objects")).unwrap();
+    let objects = Objects::open(&machine.objects()).unwrap();
     assert_eq!(objects.list("").await.unwrap(), []);
 }
 

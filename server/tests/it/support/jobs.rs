@@ -26,9 +26,18 @@ pub fn sandbox() -> Sandbox {
     Sandbox::of_program(env!("CARGO_BIN_EXE_groundstate").into())
 }
 
-/// Where datasets and indexes are kept beside these files.
+/// Where datasets and indexes of whoever has these files are kept: beside them, or in a folder of their own in the object
+/// storage that `GROUNDSTATE_TEST_OBJECTS` names.
+pub fn place_of_objects(files: &Path) -> String {
+    match std::env::var("GROUNDSTATE_TEST_OBJECTS") {
+        Ok(storage) => format!("{storage}{}", files.display()),
+        Err(_) => files.join("objects").display().to_string(),
+    }
+}
+
 pub fn objects(files: &Path) -> Objects {
-    Objects::of_folder(files.join("objects")).unwrap()
+    llm::choose_tls();
+    Objects::open(&place_of_objects(files)).unwrap()
 }
 
 /// What a server does about jobs.
