@@ -99,6 +99,70 @@ test("the drawing fits a narrow screen in the dark", () =>
     NARROW_DARK,
   ));
 
+const MESSAGES = Array.from({ length: 12 }, (_, i) => ({ message: `Who built bridge ${i}?`, title: `Bridge ${i}`, text: `Masons built bridge ${i}.` }));
+const FILE = {
+  name: "bridges.jsonl",
+  mimeType: "application/x-ndjson",
+  buffer: Buffer.from(MESSAGES.map((row) => `${JSON.stringify(row)}\n`).join("")),
+};
+
+test("a run takes rows of a dataset, an index, models, limits and a forecast as they were typed", () =>
+  site.visit(`${PROJECT}/datasets/new`, async (page) => {
+    await page.getByLabel(/^File/).setInputFiles(FILE);
+    await page.getByRole("button", { name: "Upload and make the dataset" }).click();
+    await page.waitForURL(/datasets\/[0-9a-f-]{36}$/);
+    const dataset = page.url().split("/").pop();
+    await site.until(`/datasets/${dataset}`, (found) => found.state === "ready");
+    const over = { name: "masons", dataset, columns: { text: "text", title: "title" } };
+    const index = await site.ask("POST", `${PROJECT}/indexes`, over);
+    await site.until(`/indexes/${index.id}`, (found) => found.state === "ready");
+
+    await page.goto(`${PROJECT}/workflows/wikichat?tab=runs`);
+    await page.getByText("New run").click();
+    const fill = (label, text) => page.getByLabel(label).fill(text);
+    await fill(/^Dataset/, "bridges");
+    await fill(/^First row/, "4");
+    await fill(/^Rows/, "5");
+    await fill(/^wiki/, "masons");
+    await fill(/^writer/, "nobody");
+    await fill(/^Forecast after/, "2");
+    await fill(/^Money/, "0.5");
+    await fill(/^Priority/, "3");
+    await fill(/^Retries/, "1");
+    await fill(/^Seed/, "7");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("alert").getByText("nobody").waitFor();
+    await fill(/^writer/, "scripted");
+    await screenshot(page, "workflow-run-form-filled");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.waitForURL("**/runs/*");
+    const run = await site.until(`/runs/${page.url().split("/").pop()}`, (found) => found.state === "paused");
+    const { seed, priority, planned } = run;
+    assert.deepEqual({ seed, priority, planned }, { seed: 7, priority: 3, planned: 5 });
+    const { budget } = await site.ask("GET", `/runs/${run.id}/config`);
+    // A forecast is a cap on how many are played.
+    assert.deepEqual(budget, { money: 0.5, conversations: 2 });
+    await page.getByRole("heading", { name: "Forecast" }).waitFor();
+    await screenshot(page, "workflow-run-forecast");
+    await page.getByRole("button", { name: "Resume" }).click();
+    await site.until(`/runs/${run.id}`, (found) => found.state === "finished");
+    const rows = await site.ask("GET", `/runs/${run.id}/rows`);
+    assert.deepEqual(rows.map((row) => row.input.message), MESSAGES.slice(4, 9).map(({ message }) => message));
+    assert.match(JSON.stringify(rows), /Masons built bridge/, "the index of the project was searched");
+  }, { expected: [/422.*\/wikichat\/runs\)$/] }));
+
+test("a run that starts paused waits", () =>
+  site.visit(`${PROJECT}/workflows/factool?tab=runs`, async (page) => {
+    await page.getByText("New run").click();
+    await page.getByLabel("Start paused").check();
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.waitForURL("**/runs/*");
+    const run = await site.until(`/runs/${page.url().split("/").pop()}`, (found) => found.state === "paused");
+    assert.equal(run.finished, 0);
+    await page.getByRole("button", { name: "Resume" }).click();
+    await site.until(`/runs/${run.id}`, (found) => found.state === "finished");
+  }));
+
 test("the pages fit a narrow screen in the dark", () =>
   site.visit(
     `${PROJECT}/workflows/factool?tab=runs`,

@@ -218,7 +218,7 @@ fn Bound(
         view! {
             <fieldset>
                 <legend>{legend}</legend>
-                {bound.into_iter().map(field).collect_view()}
+                <div class="fields">{bound.into_iter().map(field).collect_view()}</div>
             </fieldset>
         }
     })
