@@ -1,5 +1,5 @@
-"""What the models of model_mock.py say: to each prompt of the workflows factool, tree_of_thought and wikichat one reply, always
-the same, in the form that the prompt asks for and about as long as a model's. The facts are those of their passages.
+"""What the models of model_mock.py say: to each prompt of the workflows factool, tree_of_thought, wikichat and natural_reasoning one
+reply, always the same, in the form that the prompt asks for and about as long as a model's. The facts are those of their passages.
 """
 
 import json
@@ -147,7 +147,15 @@ def draft(prompt, _):
     return " ".join(said[:6])
 
 
+# natural_reasoning
+
+
+def scores(_, random):
+    return json.dumps({name: random.randint(1, 5) for name in ("completeness", "depth", "correctness", "reasoning")})
+
+
 FORMS = [
+    ("as the source of an exam question", scores),
     ("List the claims of the answer below", claims),
     ("Write two different queries for a search engine", queries),
     ("Which of these passages", ranking),

@@ -1,5 +1,5 @@
 """Models to measure workflows against: replicas that speak the OpenAI chat API, each on a port of its own. A replica has so many
-slots; who finds none free waits in line. The wait before the first byte is log-normal, and a token (four characters) takes the
+slots; who finds none free waits in line. The wait before the first byte is log-normal, and a token (--token characters) takes the
 longer the more slots are in use: --token-ms with one, --full times as long with all. What is said is in mock_replies.py.
 
     python3 bench/peers/model_mock.py [--replicas 4] [--port 18100] [--slots 8] [--token-ms 10]
@@ -20,9 +20,6 @@ from random import Random
 from aiohttp import web
 
 import mock_replies
-
-TOKEN = 4
-
 
 class Replica:
     def __init__(self, flags, asked):
@@ -56,12 +53,12 @@ class Replica:
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
         # Each token is due at a time, so that a busy processor makes no replica slower.
         due = time.monotonic() + wait
-        for start in range(0, len(reply), TOKEN):
+        for start in range(0, len(reply), self.flags.token):
             due += self.token_seconds()
             await asyncio.sleep(due - time.monotonic())
             if start == 0:
                 await response.prepare(request)
-            await response.write(event({"delta": {"content": reply[start : start + TOKEN]}}))
+            await response.write(event({"delta": {"content": reply[start : start + self.flags.token]}}))
         await response.write(event({"delta": {}, "finish_reason": "stop"}) + b"data: [DONE]\n\n")
         return response
 
@@ -99,6 +96,7 @@ def main():
     flags.add_argument("--slots", type=int, default=8)
     flags.add_argument("--median-ms", type=float, default=100, help="of the wait before the first byte")
     flags.add_argument("--sigma", type=float, default=0.5, help="standard deviation of the wait's logarithm")
+    flags.add_argument("--token", type=int, default=4, help="characters of a token")
     flags.add_argument("--token-ms", type=float, default=10)
     flags.add_argument("--full", type=float, default=3, help="how much longer a token takes if all slots are in use")
     flags.add_argument("--seed", type=int, default=1)

@@ -9,7 +9,7 @@ use crate::process::run;
 use crate::test::e2e;
 use crate::{install, places};
 
-const ALL: [&str; 13] = [
+const ALL: [&str; 14] = [
     "create",
     "durable",
     "latency",
@@ -19,6 +19,7 @@ const ALL: [&str; 13] = [
     "pipelining",
     "rows",
     "funnel",
+    "talks",
     "export",
     "pages",
     "neighbours",

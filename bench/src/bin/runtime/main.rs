@@ -6,7 +6,6 @@ mod cases;
 mod crash;
 mod create;
 mod export;
-mod funnel;
 mod hosts;
 mod machine;
 mod neighbours;
@@ -15,6 +14,7 @@ mod pipelining;
 mod program;
 mod rows_alike;
 mod soak;
+mod workflows;
 
 use std::path::{Path, PathBuf};
 
@@ -77,7 +77,9 @@ enum Case {
     },
     /// A million rows of a dataset through a workflow that most of them leave at its first step, and a run over 25 million that is
     /// only stored
-    Funnel(funnel::Flags),
+    Funnel(workflows::Funnel),
+    /// Two partners who answer at once talk until they agree, as Matrix measures its own overhead
+    Talks(workflows::Talks),
     /// Lists, filters and facets of a million conversations, over HTTP: of one run, or of a project of many
     Pages {
         #[arg(long, default_value_t = 1)]
@@ -164,7 +166,11 @@ async fn case(flags: Flags) -> anyhow::Result<()> {
         Case::Create { n } => create::case(&place, n).await,
         Case::Funnel(own) => {
             let place = program::Place::of(flags.programs, Path::new("."), &["workflows"])?;
-            funnel::case(&place, &own).await
+            workflows::funnel(&place, &own).await
+        }
+        Case::Talks(own) => {
+            let place = program::Place::of(flags.programs, Path::new("bench"), &["workflows"])?;
+            workflows::talks(&place, &own).await
         }
         Case::Rows { n, copies, concurrency } => cases::rows(&place, n, copies, concurrency).await,
         Case::Pages { runs, n, copies, requests } => {
