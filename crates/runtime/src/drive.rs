@@ -16,11 +16,10 @@ use anyhow::anyhow;
 use domain::chat::ChatReply;
 use domain::message::ToolCall;
 use domain::outcome::Blame;
-use domain::task::{AdvanceOutcome, Heard, Request, RequestId, Resolution, Task, advance};
+use domain::task::{AdvanceOutcome, Heard, Request, RequestId, Task, advance};
 use futures::channel::mpsc;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
-use llm::{Answer, ModelError};
 use serde_json::Value;
 use store::journal::{Completion, EncodedEvents, JournalEntry, ModelUsage, TaskFailure};
 use store::tasks::PlannedTask;
@@ -32,6 +31,7 @@ use crate::commit::{CommitError, CommitQueue};
 use crate::inbox::Inbox;
 use crate::loaded_run::{Halt, LoadedRun};
 use crate::prefetch::Prefetches;
+use crate::request_answer::RequestAnswer;
 use crate::run_kind::RunKind;
 use crate::watchdog;
 use answers::stood_in;
@@ -167,16 +167,6 @@ pub async fn fail<K: RunKind>(
     };
     queue.commit(entry).await?;
     Ok(failure)
-}
-
-/// The answer to a request.
-pub(crate) enum RequestAnswer {
-    Model(Result<Answer, ModelError>),
-    StandIn(Resolution),
-    Service(Result<Value, String>),
-    Outside(store::Result<Value>),
-    /// Nothing more may be asked, and nobody waits for this one: its answer is found when the run goes on.
-    LeftOpen,
 }
 
 /// The answer to a request, and when it came.

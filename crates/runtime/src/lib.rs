@@ -19,6 +19,7 @@ mod loaded_run;
 mod place;
 mod player;
 mod prefetch;
+mod request_answer;
 mod run_kind;
 mod run_signals;
 mod runnable;

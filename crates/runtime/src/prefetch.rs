@@ -9,7 +9,7 @@ use llm::Answer;
 use tokio::task::JoinHandle;
 use tracing::{Instrument, Span};
 
-use crate::drive::RequestAnswer;
+use crate::request_answer::RequestAnswer;
 
 /// Those of one task. They end with it.
 pub struct Prefetches<Responder>(Vec<Prefetch<Responder>>);

@@ -55,7 +55,10 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("ui", &["domain"]),
     ("data-pages", &["domain", "ui"]),
     ("web", &["data-pages", "domain", "ui"]),
-    ("bench", &["database", "datasets", "domain", "engine", "generation", "llm", "projects", "server", "store"]),
+    (
+        "bench",
+        &["database", "datasets", "domain", "engine", "generation", "llm", "projects", "rows", "server", "store"],
+    ),
     ("xtask", &["database"]),
 ];
 

@@ -68,17 +68,15 @@ pub async fn funnel(place: &Place, flags: &Funnel) -> anyhow::Result<()> {
     Ok(())
 }
 
-#[expect(clippy::cast_precision_loss, reason = "means")]
 pub async fn talks(place: &Place, flags: &Talks) -> anyhow::Result<()> {
     let db = place.database().await?;
     dataset(place, &db, "questions", flags.n, question).await?;
     let run = order(place, &db, "talks", "questions").await?;
     let a_second = play(place, &db, &run, flags.n, flags.concurrency).await?;
-    let messages = "SELECT sum((metrics ->> 'messages')::bigint)::bigint FROM tasks WHERE run_id = $1";
-    let messages: i64 = sqlx::query_scalar(messages).bind(run.id).fetch_one(&db.pool).await?;
-    let mean = messages as f64 / flags.n as f64;
-    row("messages a row", &format!("{mean:.1}"));
-    row("messages a second", &format!("{:.0}", mean * a_second));
+    let summary = rows::summary::of(&db.pool, &run).await?;
+    let messages = summary.metrics.first().and_then(|metric| metric.all.mean).context("no row has messages")?;
+    row("messages a row", &format!("{messages:.1}"));
+    row("messages a second", &format!("{:.0}", messages * a_second));
     db.stop().await;
     Ok(())
 }

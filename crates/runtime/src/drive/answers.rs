@@ -12,10 +12,11 @@ use store::journal::ModelUsage;
 use tokio::time::Instant;
 use tracing::warn;
 
-use super::{Drive, RequestAnswer, RequestTimes, StopReason};
+use super::{Drive, RequestTimes, StopReason};
 use crate::binding::ModelBinding;
 use crate::loaded_run::LoadedRun;
 use crate::prefetch::UnusedPrefetch;
+use crate::request_answer::RequestAnswer;
 use crate::run_kind::RunKind;
 
 impl<K: RunKind> Drive<'_, K> {

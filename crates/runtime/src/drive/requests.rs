@@ -14,10 +14,11 @@ use store::outside_requests::OpenRequest;
 use tokio::time::Instant;
 use tracing::{Instrument, error_span};
 
-use super::{Drive, HeardReply, PartialReply, RequestAnswer, RequestTimes, StopReason, TimedAnswer};
+use super::{Drive, HeardReply, PartialReply, RequestTimes, StopReason, TimedAnswer};
 use crate::binding::Executor;
 use crate::inbox::Inbox;
 use crate::loaded_run::Halt;
+use crate::request_answer::RequestAnswer;
 use crate::run_kind::{ModelCall, ReplyListener, RunKind};
 
 /// Whether a request was made.

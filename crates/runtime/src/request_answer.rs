@@ -1,0 +1,14 @@
+//! What a request came to, before its task takes it.
+
+use domain::task::Resolution;
+use llm::{Answer, ModelError};
+use serde_json::Value;
+
+pub enum RequestAnswer {
+    Model(Result<Answer, ModelError>),
+    StandIn(Resolution),
+    Service(Result<Value, String>),
+    Outside(store::Result<Value>),
+    /// Nothing more may be asked, and nobody waits for this one: its answer is found when the run goes on.
+    LeftOpen,
+}
