@@ -90,6 +90,8 @@ async def groundstate(flags, session):
     folder.chmod(0o755)
     try:
         replicas = {"replicas": flags.urls, "start_in_flight": 20, "max_in_flight": 20}
+        # Else the first command would make it for its own user alone, and PostgreSQL runs as another one.
+        (folder / "data").mkdir()
         (folder / "models.yaml").write_text(json.dumps({"models": [{"name": "scorer", "model": "mock", **replicas}]}))
         shutil.copytree(WORKFLOWS / "natural_reasoning", folder / "workflows" / "natural_reasoning")
         with (folder / "pages.jsonl").open("w") as pages:
