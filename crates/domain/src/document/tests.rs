@@ -69,7 +69,7 @@ fn places_cost_little_however_long_the_keys_are() {
     assert_eq!((located.line(&deep), located.line(&format!("{deep}/none"))), (61, 61));
     let name = vec!["k".repeat(1_000); 60].join(".") + "[199999]";
     assert_eq!(located.pointer(&name), Some(deep));
-    assert!(started.elapsed() < std::time::Duration::from_mins(1), "{:?}", started.elapsed());
+    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
 }
 
 #[test]

@@ -234,6 +234,6 @@ mod tests {
         let started = std::time::Instant::now();
         let slow = build(&json!({"pattern": "^(a|a)*(?=b)(\\w+\\1)*$"})).expect("a pattern");
         assert!(!slow.is_valid(&json!("a".repeat(100_000))));
-        assert!(started.elapsed() < std::time::Duration::from_mins(1), "{:?}", started.elapsed());
+        assert!(started.elapsed() < std::time::Duration::from_secs(10), "{:?}", started.elapsed());
     }
 }

@@ -184,7 +184,7 @@ mod tests {
         calls.add(part(0, Some("first"), "\"}"));
         calls.add(part(0, Some("second"), "{}"));
         assert_eq!((calls.count(), calls.bytes() > 2_000_000), (2, true));
-        assert!(started.elapsed() < std::time::Duration::from_mins(1), "{:?}", started.elapsed());
+        assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
     }
 
     #[test]

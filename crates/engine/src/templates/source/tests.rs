@@ -134,6 +134,6 @@ fn what_would_take_much_memory_is_refused() {
         let started = std::time::Instant::now();
         let said = render_text(&source, &json!({}));
         assert!(said.is_err(), "{source:.200}: {:.100}", said.unwrap_or_default());
-        assert!(started.elapsed() < std::time::Duration::from_mins(1), "{source:.200}: {:?}", started.elapsed());
+        assert!(started.elapsed() < std::time::Duration::from_secs(10), "{source:.200}: {:?}", started.elapsed());
     }
 }

@@ -277,7 +277,7 @@ fn what_costs_the_square_of_a_source_is_not_done() {
         // Mostly no Starlark, which is found out soon.
         drop(Code::compile("tools.star", format!("x = 1\n{}", part.repeat(20_000)), &[]));
     }
-    assert!(started.elapsed() < std::time::Duration::from_mins(1), "{:?}", started.elapsed());
+    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
 }
 
 #[test]

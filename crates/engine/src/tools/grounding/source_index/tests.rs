@@ -108,7 +108,7 @@ fn a_long_sum_costs_little_and_is_not_traced_to_its_end() {
     let total: usize = (0..300).map(|n| (1_000 + n * 7) * 100 + n % 100).sum();
     let stated = many.stated(&format!("{listed}: {}.{:02}", total / 100, total % 100));
     assert_eq!(stated.last().and_then(|stated| stated.source.as_deref()), Some(COMPUTED));
-    assert!(started.elapsed() < std::time::Duration::from_mins(1), "{:?}", started.elapsed());
+    assert!(started.elapsed() < std::time::Duration::from_secs(10), "{:?}", started.elapsed());
 }
 
 #[test]
@@ -135,6 +135,6 @@ fn texts_of_every_kind_cost_little() {
         heard.hear("the user", &text);
         heard.speak("its own words", &text);
         heard.stated(&text.replace(['1', '2'], "7").replace("days", "nights"));
-        assert!(started.elapsed() < std::time::Duration::from_mins(1), "{:.40}: {:?}", text, started.elapsed());
+        assert!(started.elapsed() < std::time::Duration::from_secs(10), "{:.40}: {:?}", text, started.elapsed());
     }
 }
