@@ -43,12 +43,12 @@ pub enum Resolution {
     Message(Value),
 }
 
-/// What is asked by a request that is made before its turn.
+/// The content of a prefetched request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RequestBody {
-    /// Of a model.
+    /// A prompt for a model.
     Chat(ChatRequest),
-    /// Of an index.
+    /// A query for an index.
     Message(Value),
 }
 
@@ -82,7 +82,7 @@ pub enum Heard<'a> {
     Text(&'a str),
     /// The whole reply to a request that was made before its turn.
     Whole(&'a ChatReply),
-    /// What an index found for a request that was made before its turn.
+    /// The result of a prefetched search.
     Message(&'a Value),
 }
 

@@ -79,7 +79,7 @@ impl<Responder: Clone> Prefetches<Responder> {
         Some(async move { (&mut prefetch.answer).await.ok() }.boxed())
     }
 
-    /// What models answered and was not needed.
+    /// Model answers that were not needed. Searches cost nothing, so they are not counted.
     pub fn unused(&mut self) -> Vec<UnusedPrefetch<Responder>> {
         let answered = |mut prefetch: Prefetch<Responder>| {
             let RequestAnswer::Model(Ok(answer)) = (&mut prefetch.answer).now_or_never()?.ok()? else { return None };

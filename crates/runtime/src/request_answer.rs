@@ -1,4 +1,4 @@
-//! What a request came to, before its task takes it.
+//! The answer to a request, before the task resolves it.
 
 use domain::task::Resolution;
 use llm::{Answer, ModelError};
