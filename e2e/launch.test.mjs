@@ -93,6 +93,13 @@ async function ordered(order, follow, options) {
   await site.visit(`${PROJECT}/runs/${id}`, there, options);
 }
 
+/** `given` is waited for until somebody calls `give`. */
+function signal() {
+  const made = {};
+  made.given = new Promise((give) => Object.assign(made, { give }));
+  return made;
+}
+
 const finished = (page) => page.locator("dl.strip dd").first().getByText("finished").waitFor();
 
 test("a run is followed to its end without reloading: progress, yield, tokens, blame, forecast", () =>
@@ -368,6 +375,30 @@ test("a run is judged again, and the judging is followed", () =>
     await again.getByText("finished").waitFor();
     await again.getByText("8 of 8").waitFor();
     await screenshot(page, "run-judgings");
+  }));
+
+test("a judging that is ordered while an older list of judgings is on its way is listed", () =>
+  ordered({ playbooks: ["retail_bank"], n: 4, seed: 9 }, async (page) => {
+    await finished(page);
+    const [older, answered] = [signal(), signal()];
+    let lists = 0;
+    await page.route("**/judgings", async (route) => {
+      if (route.request().method() === "POST") return route.continue();
+      const response = await route.fetch();
+      lists += 1;
+      // The first list says that nothing goes on any more, and the page asks a last time.
+      if (lists === 2) {
+        older.give();
+        await answered.given;
+      }
+      await route.fulfill({ response });
+    });
+    await page.getByRole("tab", { name: "Judgings" }).click();
+    await older.given;
+    await page.getByRole("button", { name: "Judge again" }).click();
+    await page.getByText("The run is being judged again.").waitFor();
+    answered.give();
+    await page.locator(".judgings li", { hasText: "again by mira" }).getByText("4 of 4").waitFor();
   }));
 
 test("where no events come through, the run is asked for", () =>

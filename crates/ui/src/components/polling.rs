@@ -30,26 +30,31 @@ where
     F: Future<Output = Answer<T>> + 'static,
 {
     let (newest, error) = (RwSignal::new(None), RwSignal::new(None));
-    let asking = StoredValue::new(false);
+    let (asking, outdated) = (StoredValue::new(false), StoredValue::new(false));
     let load = StoredValue::new_local(load);
     let ask = move || {
+        // The answer on its way may be older than what the caller has just changed.
+        outdated.try_set_value(true);
         if asking.try_get_value() != Some(false) {
             return;
         }
         asking.set_value(true);
-        let answer = load.with_value(|load| load());
         spawn_local(async move {
-            let answer = answer.await;
-            // The reader may have left the page meanwhile.
+            // The reader may leave the page meanwhile.
+            while outdated.try_get_value() == Some(true) {
+                outdated.try_set_value(false);
+                let Some(answer) = load.try_with_value(|load| load()) else { return };
+                tell(newest, error, answer.await);
+            }
             asking.try_set_value(false);
-            tell(newest, error, answer);
         });
     };
     ask();
     let tick = move || {
         let failed =
             move || error.with_untracked(|error: &Option<ApiError>| error.as_ref().is_some_and(ApiError::may_pass));
-        if (live.get_untracked() || failed()) && !document().hidden() {
+        let idle = asking.try_get_value() == Some(false);
+        if idle && (live.get_untracked() || failed()) && !document().hidden() {
             ask();
         }
     };
