@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
 use anyhow::Context as _;
 use bytes::Bytes;
@@ -56,13 +57,13 @@ impl Objects {
         }
     }
 
-    /// A folder. One that is missing is made, for the owner of the process alone.
+    /// A folder. One that is missing is made, for the owner of the process alone. The folders above it are made as any
+    /// program makes them: PostgreSQL, which may run as another user, keeps its own folder beside it.
     ///
     /// # Errors
     /// It cannot be made.
     pub fn of_folder(folder: PathBuf) -> anyhow::Result<Self> {
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-        made.with_context(|| format!("cannot write to {}", folder.display()))?;
+        make_private(&folder).with_context(|| format!("cannot write to {}", folder.display()))?;
         let store = LocalFileSystem::new_with_prefix(&folder)?.with_fsync(true).with_automatic_cleanup(true);
         let place = folder.display().to_string().into();
         Ok(Self { store: Arc::new(store), place, folder: Some(folder.into()) })
@@ -174,12 +175,25 @@ impl Objects {
     }
 }
 
+/// Of what is missing, only the last folder is for the owner alone.
+fn make_private(folder: &FilePath) -> io::Result<()> {
+    if let Some(above) = folder.parent() {
+        fs::create_dir_all(above)?;
+    }
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
+        made => made,
+    }
+}
+
 fn parse(path: &str) -> anyhow::Result<Path> {
     Path::parse(path).with_context(|| format!("`{path}` is no path of an object"))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[tokio::test]
@@ -197,7 +211,23 @@ mod tests {
         objects.delete("a/b/0").await.unwrap();
         assert_eq!(paths(objects.list("a").await.unwrap()), ["a/c"]);
         assert!(objects.get("../a").await.is_err(), "no path leads out of the folder");
-        std::fs::remove_dir_all(folder).unwrap();
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_missing_folder_is_private_and_those_above_it_are_not() {
+        let above = std::env::temp_dir().join(format!("groundstate-objects-{}", uuid::Uuid::now_v7()));
+        let folder = above.join("files");
+        let mode = |folder: &FilePath| fs::metadata(folder).unwrap().permissions().mode() & 0o777;
+        for _ in 0..2 {
+            Objects::of_folder(folder.clone()).unwrap();
+        }
+        let beside = above.join("beside");
+        fs::create_dir(&beside).unwrap();
+        assert_eq!((mode(&folder), mode(&above)), (0o700, mode(&beside)));
+        fs::write(above.join("file"), "").unwrap();
+        Objects::of_folder(above.join("file")).unwrap_err();
+        fs::remove_dir_all(above).unwrap();
     }
 
     #[test]
