@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use domain::event::{Event, EventKind};
 use domain::persona::{Complexity, Persona, Speech, Tier};
@@ -12,6 +13,7 @@ use domain::role::Role;
 use domain::scenario::Scenario;
 use domain::seed::Seed;
 use domain::task::{Resolution, Task, advance};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::case::Case;
 use crate::playbook::{Playbook, Sources, compile};
@@ -348,4 +350,21 @@ pub fn log(events: &[Event]) -> String {
         let _ = writeln!(out, "{fork}{line}");
     }
     out
+}
+
+/// The processor time of all threads of this process. nextest runs each test in a process of its own. Wall-clock time would
+/// also grow with what else the machine does.
+pub struct ProcessorTime(Duration);
+
+impl ProcessorTime {
+    pub fn now() -> Self {
+        Self(clock_gettime(ClockId::ProcessCPUTime).try_into().expect("a time since the process began"))
+    }
+
+    /// Fails with the beginning of `what` if more seconds were spent since.
+    pub fn assert_took_at_most(&self, seconds: u64, what: &str) {
+        let Self(now) = Self::now();
+        let took = now.saturating_sub(self.0);
+        assert!(took < Duration::from_secs(seconds), "{what:.200}: {took:?}");
+    }
 }
