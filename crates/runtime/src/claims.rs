@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use sqlx::{Connection, PgPool};
+use sqlx::PgPool;
 use store::control;
 use store::journal::TaskFailure;
 use store::players::{self, Claim};
 use store::tasks;
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinSet};
 use tokio::time::Instant;
 use tracing::error;
 use uuid::Uuid;
@@ -25,8 +25,12 @@ pub struct Claims {
     pool: PgPool,
     player: i64,
     open: HashMap<(Uuid, i32), OpenClaim>,
-    settling: JoinSet<(Uuid, i32)>,
-    /// Those that are being settled.
+    /// By run, those whose tasks have come to an end or to a stop, and that wait to be settled.
+    closed: HashMap<Uuid, Vec<OpenClaim>>,
+    settling: JoinSet<Vec<(Uuid, i32)>>,
+    /// The run of each task of `settling`: at most one a run.
+    settled_runs: HashMap<Id, Uuid>,
+    /// Those that are closed or being settled.
     closing: HashSet<(Uuid, i32)>,
 }
 
@@ -48,7 +52,15 @@ pub struct TaskResult {
 
 impl Claims {
     pub fn new(pool: PgPool, player: i64) -> Self {
-        Self { pool, player, open: HashMap::new(), settling: JoinSet::new(), closing: HashSet::new() }
+        Self {
+            pool,
+            player,
+            open: HashMap::new(),
+            closed: HashMap::new(),
+            settling: JoinSet::new(),
+            settled_runs: HashMap::new(),
+            closing: HashSet::new(),
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -115,37 +127,66 @@ impl Claims {
     }
 
     fn settle(&mut self, key: (Uuid, i32)) {
-        let Some(OpenClaim { claim, unfinished, .. }) = self.open.remove(&key) else { return };
-        let (pool, player) = (self.pool.clone(), self.player);
+        let Some(open) = self.open.remove(&key) else { return };
         self.closing.insert(key);
-        self.settling.spawn(async move {
-            let settle = || async {
-                let mut db = pool.acquire().await?;
-                if unfinished {
-                    return players::release(&mut db, player, &claim).await;
+        self.closed.entry(key.0).or_default().push(open);
+        self.settle_closed(key.0);
+    }
+
+    /// Settles what is closed of a run. One transaction of a run at a time: it locks the run's row, as claiming does, and what
+    /// closes meanwhile can share the next one.
+    fn settle_closed(&mut self, run: Uuid) {
+        if self.settled_runs.values().any(|settled| *settled == run) {
+            return;
+        }
+        let Some(closed) = self.closed.remove(&run) else { return };
+        let (pool, player) = (self.pool.clone(), self.player);
+        let settling = self.settling.spawn(async move {
+            let mut done = Vec::new();
+            for OpenClaim { claim, unfinished, .. } in &closed {
+                if *unfinished {
+                    let release = || async { players::release(&mut *pool.acquire().await?, player, claim).await };
+                    log_failure(claim, store::patiently(release).await);
+                } else {
+                    done.push(claim.first_position);
                 }
-                let mut tx = db.begin().await?;
-                if players::done(&mut tx, player, &claim).await? {
-                    control::notify_players(&mut tx, claim.run_id).await?;
+            }
+            let end = || async {
+                let mut tx = pool.begin().await?;
+                if players::done(&mut tx, player, run, &done).await? {
+                    control::notify_players(&mut tx, run).await?;
                 }
                 Ok(tx.commit().await?)
             };
-            if let Err(error) = store::patiently(settle).await {
-                error!(run = %claim.run_id, first = claim.first_position, %error, "a claim cannot be settled");
+            if let Some(first) = closed.iter().find(|closed| !closed.unfinished) {
+                log_failure(&first.claim, store::patiently(end).await);
             }
-            key
+            closed.iter().map(|closed| (run, closed.claim.first_position)).collect()
         });
+        self.settled_runs.insert(settling.id(), run);
     }
 
-    /// Returns when another claim is settled; never if none is being settled.
-    pub async fn one_settled(&mut self) {
-        match self.settling.join_next().await {
-            Some(settled) => drop(settled.map(|key| self.closing.remove(&key))),
-            None => std::future::pending().await,
+    /// Returns when claims of a run are settled; never if none is being settled.
+    pub async fn some_settled(&mut self) {
+        let Some(settled) = self.settling.join_next_with_id().await else { return std::future::pending().await };
+        let (id, keys) = settled.unwrap_or_else(|panicked| (panicked.id(), Vec::new()));
+        for key in keys {
+            self.closing.remove(&key);
+        }
+        if let Some(run) = self.settled_runs.remove(&id) {
+            self.settle_closed(run);
         }
     }
 
     pub async fn settled(&mut self) {
-        while self.settling.join_next().await.is_some() {}
+        while !self.settling.is_empty() {
+            self.some_settled().await;
+        }
+    }
+}
+
+fn log_failure(claim: &Claim, settled: store::Result<()>) {
+    if let Err(error) = settled {
+        error!(run = %claim.run_id, first = claim.first_position, %error, "a claim cannot be settled");
     }
 }

@@ -222,7 +222,9 @@ pub fn is_given_up(error: &StoreError) -> bool {
 /// Also if the player was given up ([`is_given_up`]).
 pub async fn claim(db: &mut PgConnection, player: i64, wanted: &ClaimRequest<'_>) -> Result<Option<Claim>> {
     let kinds: Vec<String> = wanted.kinds.iter().map(|kind| (*kind).to_owned()).collect();
-    if let Some(run) = left_behind(&mut *db, &kinds, wanted).await? {
+    if any_left_behind(&mut *db).await?
+        && let Some(run) = left_behind(&mut *db, &kinds, wanted).await?
+    {
         let mut tx = db.begin().await?;
         let claim = claim_left(&mut tx, player, wanted, run).await?;
         tx.commit().await?;
@@ -250,6 +252,15 @@ pub async fn free_unknown(db: &mut PgConnection, player: i64, known: &[(Uuid, i3
         &firsts
     );
     Ok(freed.execute(db).await?.rows_affected())
+}
+
+/// Whether anybody left a claim behind. Mostly nobody has, and then there is no need to compare all runs.
+async fn any_left_behind(db: &mut PgConnection) -> Result<bool> {
+    let any = sqlx::query_scalar!(
+        r#"SELECT EXISTS (SELECT FROM claims JOIN runs ON runs.id = run_id
+               WHERE player IS NULL AND state = 'running' AND finished_at IS NULL) AS "any!""#
+    );
+    Ok(any.fetch_one(db).await?)
 }
 
 /// A run with a claim that nobody holds, and with room for it. Runs that have something new to play go first if their project is
@@ -372,18 +383,23 @@ async fn claim_new(
     Ok(new.fetch_optional(db).await?)
 }
 
-/// All positions of the player's claim have ended. True if the run has ended with it. Of a player that was given up
-/// nothing is heard: others hold its claims.
-pub async fn done(db: &mut PgConnection, player: i64, claim: &Claim) -> Result<bool> {
+/// Ends claims of one run, named by their first positions: all their positions have ended. True if the run has ended with them.
+/// Of a player that was given up nothing is heard: others hold its claims.
+pub async fn done(db: &mut PgConnection, player: i64, run: Uuid, claims: &[i32]) -> Result<bool> {
     // Whoever ends the last claims of a run does so one after another.
-    sqlx::query!("SELECT id FROM runs WHERE id = $1 FOR NO KEY UPDATE", claim.run_id).fetch_optional(&mut *db).await?;
+    let all_claimed = sqlx::query_scalar!(
+        r#"SELECT next_position >= least(planned, (budget ->> 'conversations')::int) AS "all_claimed!"
+           FROM runs WHERE id = $1 FOR NO KEY UPDATE"#,
+        run
+    );
+    let all_claimed = all_claimed.fetch_optional(&mut *db).await?.unwrap_or(false);
     let own = sqlx::query!(
-        "DELETE FROM claims WHERE run_id = $1 AND first_position = $2 AND player = $3",
-        claim.run_id,
-        claim.first_position,
+        "DELETE FROM claims WHERE run_id = $1 AND first_position = ANY($2) AND player = $3",
+        run,
+        claims,
         player
     );
-    if own.execute(&mut *db).await?.rows_affected() == 0 {
+    if own.execute(&mut *db).await?.rows_affected() == 0 || !all_claimed {
         return Ok(false);
     }
     // A run that may begin no more conversations waits until somebody lets it.
@@ -391,14 +407,14 @@ pub async fn done(db: &mut PgConnection, player: i64, claim: &Claim) -> Result<b
         "UPDATE runs SET state = 'paused', paused_because = 'the budget of conversations is used up'
          WHERE id = $1 AND state = 'running' AND next_position < planned
              AND next_position >= (budget ->> 'conversations')::int AND NOT EXISTS (SELECT FROM claims WHERE run_id = $1)",
-        claim.run_id
+        run
     )
     .execute(&mut *db)
     .await?;
     let ended = sqlx::query!(
         "UPDATE runs SET finished_at = now() WHERE id = $1 AND next_position = planned AND finished_at IS NULL
              AND NOT EXISTS (SELECT FROM claims WHERE run_id = $1)",
-        claim.run_id
+        run
     );
     Ok(ended.execute(db).await?.rows_affected() > 0)
 }

@@ -116,7 +116,7 @@ impl<R: Runnable> ClaimLoop<'_, R> {
                     // transaction, so it is not made for each.
                     look |= self.playing.len() <= few_left;
                 }
-                () = self.claims.one_settled() => {}
+                () = self.claims.some_settled() => {}
                 () = wake.for_claims() => (look, look_first) = (true, true),
                 _ = polls.tick() => {
                     self.unplayable.look_again().await.map_err(anyhow::Error::from)?;

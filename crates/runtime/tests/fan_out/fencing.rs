@@ -58,7 +58,10 @@ async fn a_commit_of_a_player_that_was_given_up_is_refused_and_another_goes_on(p
     assert!(given_up.is_cancelled(), "the player is told");
     assert_eq!(events::of::<Event>(&mut db, id).await.unwrap(), []);
     players::release(&mut db, stale, &claim).await.unwrap();
-    assert!(!players::done(&mut db, stale, &claim).await.unwrap(), "its claim is another player's");
+    assert!(
+        !players::done(&mut db, stale, claim.run_id, &[claim.first_position]).await.unwrap(),
+        "its claim is another player's"
+    );
     drop((queue, db));
 
     play(&pool, run, 4).await;

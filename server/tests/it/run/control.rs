@@ -311,10 +311,10 @@ async fn a_run_is_never_played_more_at_once_than_it_may(pool: PgPool) {
     let second = players::claim(&mut db, b, &wanted(7)).await.unwrap().unwrap();
     assert_eq!((first.positions(), second.positions()), (0..=6, 7..=9));
     assert_eq!(players::claim(&mut db, a, &wanted(7)).await.unwrap(), None);
-    assert!(!players::done(&mut db, b, &first).await.unwrap());
+    assert!(!players::done(&mut db, b, first.run_id, &[first.first_position]).await.unwrap());
     let rest = ClaimRequest { only: Some(run), ..wanted(64) };
     assert_eq!(players::claim(&mut db, b, &rest).await.unwrap(), None, "the claim was not its own");
-    assert!(!players::done(&mut db, a, &first).await.unwrap());
+    assert!(!players::done(&mut db, a, first.run_id, &[first.first_position]).await.unwrap());
     assert_eq!(players::claim(&mut db, b, &rest).await.unwrap().unwrap().positions(), 10..=16);
 }
 
