@@ -154,8 +154,9 @@ pub trait Task {
         Vec::new()
     }
 
-    /// Requests of tasks with the same number go to the same replica of a model where they can.
-    fn sticky(&self) -> u64;
+    /// Requests with the same number go to the same replica of a model where they can: it has read already how they begin.
+    /// `None`: one replica is as good as another.
+    fn sticky(&self, request: &Request<Self::Responder>) -> Option<u64>;
 }
 
 /// Where [`advance`] stopped.

@@ -68,8 +68,8 @@ impl Task for Conversation {
         }
     }
 
-    fn sticky(&self) -> u64 {
-        self.case().seed.sticky()
+    fn sticky(&self, _: &Request<Party>) -> Option<u64> {
+        Some(self.case().seed.sticky())
     }
 }
 

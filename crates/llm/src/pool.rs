@@ -55,15 +55,16 @@ pub struct Pool {
 /// Who calls.
 #[derive(Debug, Clone, Copy)]
 pub struct Caller {
-    /// Calls with the same number go to the same replica where they can: it has read the conversation so far.
-    pub sticky: u64,
+    /// Calls with the same number go to the same replica where they can: it has read the conversation so far. `None`: to the
+    /// one with the least to do.
+    pub sticky: Option<u64>,
     /// Somebody waits for the reply: if no replica has room, the call stands before those of which that is not so.
     pub urgent: bool,
 }
 
 impl From<u64> for Caller {
     fn from(sticky: u64) -> Self {
-        Self { sticky, urgent: false }
+        Self { sticky: Some(sticky), urgent: false }
     }
 }
 

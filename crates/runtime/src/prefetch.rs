@@ -67,7 +67,8 @@ impl<Responder: Clone> Prefetches<Responder> {
         self.0.push(Prefetch { request, model: Arc::clone(model), body, answer });
     }
 
-    /// The answer to a request that was asked before its turn, and is the same at its turn.
+    /// The answer to a request that was asked before its turn, and is the same at its turn. The future gives `None` if the
+    /// request panicked.
     pub fn take<Asked>(&mut self, id: RequestId, asked: &Asked) -> Option<BoxFuture<'static, Option<RequestAnswer>>>
     where
         RequestBody: PartialEq<Asked>,
@@ -75,7 +76,6 @@ impl<Responder: Clone> Prefetches<Responder> {
     {
         let place = self.place(id, asked)?;
         let mut prefetch = self.0.swap_remove(place);
-        // If it panicked, there is no answer; it is asked again.
         Some(async move { (&mut prefetch.answer).await.ok() }.boxed())
     }
 
@@ -96,4 +96,19 @@ impl<Responder: Clone> Prefetches<Responder> {
     {
         self.0.iter().position(|prefetch| prefetch.request.id == id && prefetch.body == *asked)
     }
+}
+
+/// The answer of a prefetch, or that of a request which is made now if there is none.
+pub fn prefetched_or(
+    prefetched: Option<BoxFuture<'static, Option<RequestAnswer>>>,
+    now: BoxFuture<'static, RequestAnswer>,
+) -> BoxFuture<'static, RequestAnswer> {
+    let Some(prefetched) = prefetched else { return now };
+    async move {
+        match prefetched.await {
+            Some(answer) => answer,
+            None => now.await,
+        }
+    }
+    .boxed()
 }

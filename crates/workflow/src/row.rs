@@ -288,7 +288,9 @@ impl Task for Row {
         new.into_iter().filter_map(|id| ahead.request(id)).collect()
     }
 
-    fn sticky(&self) -> u64 {
-        self.seed.sticky()
+    fn sticky(&self, request: &Request<Responder>) -> Option<u64> {
+        let folds = [Some(&self.fold), self.ahead.as_ref().map(Ahead::fold)];
+        let talk = folds.into_iter().flatten().find_map(|fold| fold.talk_of(request.id.0))?;
+        Some(self.seed.sampling(&talk).unsigned_abs())
     }
 }

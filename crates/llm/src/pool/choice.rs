@@ -10,8 +10,9 @@ use crate::retry::mixed;
 /// Which replicas a call prefers and which it avoids.
 #[derive(Debug, Clone, Default)]
 pub struct CallPreferences {
-    /// Calls with the same number go to the same replica where they can: it has read the conversation already.
-    pub sticky: u64,
+    /// Calls with the same number go to the same replica where they can: it has read the conversation already. `None`: to the
+    /// one with the least to do.
+    pub sticky: Option<u64>,
     /// Somebody waits for it: it stands before all calls of which that is not so.
     pub urgent: bool,
     /// Replicas that have failed this call; it goes elsewhere, and waits for it, while any other does well.
@@ -36,12 +37,14 @@ pub fn choose(replicas: &[Replica], wanted: &CallPreferences, now: Instant) -> O
     {
         return Some(home);
     }
+    // Of equally loaded ones the next in the order of the call's homes; without a home, another one each time.
+    let tie = wanted.sticky.unwrap_or_else(|| replicas.iter().map(Replica::sent).sum());
     let open = (0..replicas.len()).filter(may).filter(|index| replicas[*index].has_room());
     open.min_by_key(|index| {
         let replica = &replicas[*index];
         // In millionths, because loads are compared, and fractions have no order.
         let load = u64::from(replica.in_flight) * 1_000_000 / u64::from(replica.limit());
-        (load, Reverse(score(replica, wanted.sticky)))
+        (load, Reverse(score(replica, tie)))
     })
 }
 
@@ -52,14 +55,15 @@ pub fn has_another(replicas: &[Replica], wanted: &CallPreferences, now: Instant)
     })
 }
 
-/// Where a call would go if there were room: rendezvous hashing (Thaler and Ravishankar 1998). When a replica goes, only
-/// its own conversations move.
+/// Where a call would go if there were room; `None` if any replica will do. Rendezvous hashing (Thaler and Ravishankar 1998):
+/// when a replica goes, only its own conversations move.
 pub fn home(replicas: &[Replica], wanted: &CallPreferences, now: Instant) -> Option<usize> {
+    let sticky = wanted.sticky?;
     let lost = only_lost(replicas, wanted, now);
     let up = (0..replicas.len()).filter(|index| {
         replicas[*index].is_up(now) && replicas[*index].is_lost() == lost && !wanted.refused.contains(index)
     });
-    up.max_by_key(|index| score(&replicas[*index], wanted.sticky))
+    up.max_by_key(|index| score(&replicas[*index], sticky))
 }
 
 /// Whether all that could be asked are lost: then those are asked.
@@ -102,7 +106,24 @@ mod tests {
     }
 
     fn wanted(sticky: u64) -> CallPreferences {
-        CallPreferences { sticky, ..CallPreferences::default() }
+        CallPreferences { sticky: Some(sticky), ..CallPreferences::default() }
+    }
+
+    #[test]
+    fn a_call_without_a_home_goes_where_least_is_to_be_done() {
+        let now = Instant::now();
+        let wanted = CallPreferences::default();
+        let mut replicas = replicas(&[2, 1, 3]);
+        assert_eq!((choose(&replicas, &wanted, now), home(&replicas, &wanted, now)), (Some(1), None));
+        // Equally loaded, they get equally many, whatever they were sent before.
+        let mut counts = [0; 3];
+        for _ in 0..3000 {
+            let chosen = choose(&replicas, &wanted, now).unwrap();
+            replicas[chosen].send();
+            counts[chosen] += 1;
+            replicas.iter_mut().for_each(|replica| replica.in_flight = 0);
+        }
+        assert!(counts.iter().all(|count| (900..1100).contains(count)), "{counts:?}");
     }
 
     #[test]

@@ -71,6 +71,11 @@ impl Replica {
         }
     }
 
+    /// Requests that it was sent so far.
+    pub const fn sent(&self) -> u64 {
+        self.next
+    }
+
     /// Whether it takes requests, if it has room for them.
     pub fn is_up(&self, now: Instant) -> bool {
         !self.is_away() && self.breaker.admits(now) && !self.is_resting(now)

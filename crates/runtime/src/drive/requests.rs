@@ -18,6 +18,7 @@ use super::{Drive, HeardReply, PartialReply, RequestTimes, StopReason, TimedAnsw
 use crate::binding::Executor;
 use crate::inbox::Inbox;
 use crate::loaded_run::Halt;
+use crate::prefetch::prefetched_or;
 use crate::request_answer::RequestAnswer;
 use crate::run_kind::{ModelCall, ReplyListener, RunKind};
 
@@ -87,17 +88,10 @@ impl<'a, K: RunKind> Drive<'a, K> {
                     return Ok(RequestOutcome::Halted(halt));
                 }
                 let Some(message) = self.task.message(request) else { return Ok(RequestOutcome::Unaskable) };
+                let prefetched = self.prefetched.take(request.id, &message);
                 let service = Arc::clone(service);
-                match self.prefetched.take(request.id, &message) {
-                    Some(prefetched) => async move {
-                        match prefetched.await {
-                            Some(answer) => answer,
-                            None => RequestAnswer::Service(service.answer(message).await),
-                        }
-                    }
-                    .boxed(),
-                    None => service.answer(message).map(RequestAnswer::Service).boxed(),
-                }
+                let now = async move { RequestAnswer::Service(service.answer(message).await) };
+                prefetched_or(prefetched, now.boxed())
             }
             Executor::Outside(kind) => {
                 if let Err(halt) = run.control.may_ask() {
@@ -116,11 +110,12 @@ impl<'a, K: RunKind> Drive<'a, K> {
         Ok(RequestOutcome::Made)
     }
 
-    fn caller(&self) -> Caller {
+    fn caller(&self, request: &Request<K::Responder>) -> Caller {
         let run = &self.run.control.run;
         // Answers to single inputs have one seed, and would all ask one replica.
         let (of_run, _) = run.id.as_u64_pair();
-        Caller { sticky: self.task.sticky() ^ of_run, urgent: self.run.kind.is_urgent(run) }
+        let sticky = self.task.sticky(request).map(|sticky| sticky ^ of_run);
+        Caller { sticky, urgent: self.run.kind.is_urgent(run) }
     }
 
     fn ask_model(
@@ -131,7 +126,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
         let run = self.run;
         if let Some(asked) = self.task.encoder_request(request) {
             run.control.may_ask().map_err(RequestOutcome::Halted)?;
-            let (pool, caller) = (Arc::clone(pool), self.caller());
+            let (pool, caller) = (Arc::clone(pool), self.caller(request));
             return Ok(async move { RequestAnswer::Model(pool.encode(&asked, caller).await) }.boxed());
         }
         let chat = self.task.prompt(request).ok_or(RequestOutcome::Unaskable)?;
@@ -146,18 +141,9 @@ impl<'a, K: RunKind> Drive<'a, K> {
         }
         let prefetched = self.prefetched.take(request.id, &chat);
         let listener = self.listener(request);
-        let call = ModelCall { pool: Arc::clone(pool), chat, caller: self.caller(), listener };
+        let call = ModelCall { pool: Arc::clone(pool), chat, caller: self.caller(request), listener };
         let call = run.kind.call(&self.task, request, call);
-        Ok(match prefetched {
-            Some(prefetched) => async move {
-                match prefetched.await {
-                    Some(answer) => answer,
-                    None => RequestAnswer::Model(call.await),
-                }
-            }
-            .boxed(),
-            None => call.map(RequestAnswer::Model).boxed(),
-        })
+        Ok(prefetched_or(prefetched, call.map(RequestAnswer::Model).boxed()))
     }
 
     /// A request that somebody outside answers is kept in the database: at a pause nobody waits for it.
@@ -244,7 +230,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
     ) -> BoxFuture<'static, RequestAnswer> {
         let listens = self.task.listens_to(request) == Attention::Text;
         let listener = if listens { self.listener(request) } else { None };
-        let call = ModelCall { pool: Arc::clone(pool), chat: chat.clone(), caller: self.caller(), listener };
+        let call = ModelCall { pool: Arc::clone(pool), chat: chat.clone(), caller: self.caller(request), listener };
         let call = self.run.kind.call(&self.task, request, call);
         if !listens {
             return call.map(RequestAnswer::Model).boxed();

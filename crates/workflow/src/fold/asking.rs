@@ -223,6 +223,15 @@ impl Fold {
         })
     }
 
+    /// The name that all requests of one agent loop or one conversation share: the prompt of each begins with the one before it.
+    /// `None` for other requests.
+    pub fn talk_of(&self, request: u64) -> Option<String> {
+        let open = self.open.get(&request)?;
+        let calls_tools = self.ask_of(open.step).is_some_and(|ask| !ask.tools.is_empty());
+        let is_talk = calls_tools || self.conversing(open.step).is_some();
+        is_talk.then(|| format!("{}/{}", self.address(open.step), open.sample))
+    }
+
     /// Whether a model may call tools in this reply: not in the last one that it has.
     pub(super) fn may_call(&self, open: OpenRequest) -> bool {
         let sample = self.asking(open.step).and_then(|asking| asking.samples.get(open.sample as usize));

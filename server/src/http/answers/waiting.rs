@@ -16,9 +16,10 @@ use workflow::{OutputItem, RowEvent, RowEventKind, RowOutcome};
 
 use crate::http::error::{HttpError, Result};
 
-/// How often it looks: at first, and when the answer takes longer.
-const LOOK_EVERY: [Duration; 2] = [Duration::from_millis(25), Duration::from_millis(100)];
-const SOON: Duration = Duration::from_secs(2);
+/// Between two looks it waits for 2 % of the time that has passed, but within these bounds.
+const ELAPSED_BY_WAIT: u32 = 50;
+const SHORTEST: Duration = Duration::from_millis(10);
+const LONGEST: Duration = Duration::from_millis(100);
 /// Events that are read at once.
 const EVENTS: i64 = 1_000;
 
@@ -69,8 +70,7 @@ impl WaitingAnswer {
             self.read().await?;
             match state {
                 Some(RunState::Running) => {
-                    let soon = self.begun.elapsed() < SOON;
-                    sleep(LOOK_EVERY[usize::from(!soon)]).await;
+                    sleep((self.begun.elapsed() / ELAPSED_BY_WAIT).clamp(SHORTEST, LONGEST)).await;
                 }
                 _ if !self.waiting.is_empty() => {}
                 state => {

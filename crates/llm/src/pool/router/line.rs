@@ -99,11 +99,12 @@ impl Line {
         self.waiting.remove(&ticket)
     }
 
-    /// Somebody near the head of the line who is at home at this replica, where the first is not.
+    /// Somebody near the head of the line who is at home at this replica, where the first is not, though it is elsewhere.
     fn at_home(&self, first: Ticket, index: usize, replicas: &[Replica], now: Instant) -> Option<Ticket> {
         let is_at_home = |waiter: &Waiter| home(replicas, &waiter.wanted, now) == Some(index);
         let waiter = self.waiting.get(&first)?;
-        if replicas.len() == 1 || waiter.wanted.urgent || waiter.passed >= WINDOW || is_at_home(waiter) {
+        let is_homeless = waiter.wanted.sticky.is_none();
+        if replicas.len() == 1 || waiter.wanted.urgent || waiter.passed >= WINDOW || is_homeless || is_at_home(waiter) {
             return None;
         }
         let mut head = self.waiting.iter().take(WINDOW);

@@ -31,7 +31,7 @@ fn waiting(router: &Router) -> usize {
 type Holding = Pin<Box<dyn Future<Output = Permit>>>;
 
 fn holding(router: &Arc<Router>, sticky: u64) -> Holding {
-    wanting(router, CallPreferences { sticky, ..CallPreferences::default() })
+    wanting(router, CallPreferences { sticky: Some(sticky), ..CallPreferences::default() })
 }
 
 fn wanting(router: &Arc<Router>, wanted: CallPreferences) -> Holding {
@@ -80,7 +80,7 @@ async fn play(router: &Arc<Router>, replicas: usize, steps: Vec<Step>) {
                 let (failed, refused) = if refused { (vec![], vec![n]) } else { (vec![n], vec![]) };
                 waiters.push(wanting(
                     router,
-                    CallPreferences { sticky, urgent: sticky.is_multiple_of(4), failed, refused },
+                    CallPreferences { sticky: Some(sticky), urgent: sticky.is_multiple_of(4), failed, refused },
                 ));
             }
             Step::Poll(n) if !waiters.is_empty() => {

@@ -254,7 +254,7 @@ impl Task for FanOutTask {
         Resolution::Reply(ChatReply { content, ..ChatReply::default() })
     }
 
-    fn sticky(&self) -> u64 {
-        u64::from(self.position.unsigned_abs())
+    fn sticky(&self, _: &Request<Step>) -> Option<u64> {
+        Some(u64::from(self.position.unsigned_abs()))
     }
 }
