@@ -87,6 +87,55 @@ test("the steps of a workflow are drawn beside its source, and lead to it", () =
     { viewport: { width: 1500, height: 950 }, expected: [/422.*\/graph\)$/] },
   ));
 
+test("a workflow is completed, explained and read by the browser while it is typed, and kept in versions", () =>
+  site.visit(
+    `${PROJECT}/workflows/natural_reasoning`,
+    async (page) => {
+      const editor = page.locator("#panel-source .cm-content");
+      const problems = page.locator(".problems button");
+      const after = async (line) => {
+        await editor.locator(".cm-line", { hasText: line }).first().click();
+        await page.keyboard.press("End");
+      };
+      await page.locator(".cm-line span", { hasText: /^metrics$/ }).first().hover();
+      await page.locator(".cm-schema", { hasText: "Figures over the rows of a run" }).waitFor();
+      await after("steps:");
+      await page.keyboard.insertText("\n  fresh:\n    ");
+      await page.keyboard.press("Control+Space");
+      const offered = page.locator(".cm-tooltip-autocomplete li .cm-completionLabel");
+      await offered.filter({ hasText: /^ask$/ }).waitFor();
+      const names = await offered.allInnerTexts();
+      assert.ok(["ask", "code", "map", "loop", "search", "when"].every((name) => names.includes(name)), names.join());
+      await page.keyboard.press("Escape");
+
+      // What the browser reads by itself, and what only the server knows.
+      await page.route(/\/(check|graph)$/, (route) => route.abort());
+      await page.keyboard.insertText("cod: text");
+      await problems.filter({ hasText: "did you mean `code`" }).waitFor();
+      await page.locator("#panel-source .cm-lintRange-error").first().waitFor();
+      await page.getByText("The server could not check it").waitFor();
+      await page.unroute(/\/(check|graph)$/);
+      await after("cod: text");
+      for (let i = 0; i < "cod: text".length; i += 1) await page.keyboard.press("Backspace");
+      await page.keyboard.insertText("code: txt.upper()");
+      await problems.filter({ hasText: "did you mean `text`" }).waitFor();
+      await screenshot(page, "workflow-problem");
+      await accessible(page);
+      await after("code: txt.upper()");
+      for (let i = 0; i < "txt.upper()".length; i += 1) await page.keyboard.press("Backspace");
+      await page.keyboard.insertText("text.upper()");
+      await problems.first().waitFor({ state: "detached" });
+
+      await page.getByRole("button", { name: "Save draft" }).click();
+      await page.getByText("v2 is a draft").waitFor();
+      await page.getByRole("tab", { name: "Versions" }).click();
+      await page.locator(".unified .added", { hasText: "code: text.upper()" }).waitFor();
+      await page.getByRole("button", { name: "Promote", exact: true }).click();
+      await page.getByText("v2 is promoted", { exact: true }).waitFor();
+    },
+    { expected: [/net::ERR_FAILED/, /422.*\/graph\)$/] },
+  ));
+
 test("the drawing fits a narrow screen in the dark", () =>
   site.visit(
     `${PROJECT}/workflows/factool`,

@@ -296,7 +296,8 @@ pub async fn naming(db: &mut PgConnection, project: Uuid, id: &DocumentId) -> Re
         Kind::Playbook => (Kind::Scenario, "playbook"),
         Kind::Persona => (Kind::Scenario, "personas"),
         Kind::Judge => (Kind::Playbook, "judge"),
-        Kind::Scenario | Kind::Workflow => return Ok(Vec::new()),
+        Kind::Workflow => (Kind::Workflow, "workflows"),
+        Kind::Scenario => return Ok(Vec::new()),
     };
     let names = sqlx::query_scalar!(
         r#"SELECT DISTINCT name AS "name!" FROM (

@@ -61,6 +61,9 @@ pub struct DocumentMetadata {
     /// Of a playbook.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub judge: String,
+    /// Workflows that a workflow calls.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub workflows: Vec<String>,
 }
 
 /// Findings by grade.

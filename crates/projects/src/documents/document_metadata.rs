@@ -3,6 +3,7 @@
 use domain::api::documents::DocumentMetadata;
 use domain::document;
 use domain::project::{DocumentId, Kind};
+use domain::workflow::Workflow;
 use serde_json::Value;
 
 use crate::library::project::Texts;
@@ -17,9 +18,8 @@ pub fn document_metadata(id: &DocumentId, files: &Texts) -> DocumentMetadata {
         Kind::Playbook | Kind::Judge | Kind::Workflow => files.get_key_value(&id.path(None)),
         Kind::Scenario | Kind::Persona => files.iter().next(),
     };
-    let Some(Ok(located)) = main.map(|(path, text)| document::value(path, text)) else {
-        return DocumentMetadata::default();
-    };
+    let Some((path, source)) = main else { return DocumentMetadata::default() };
+    let Ok(located) = document::value(path, source) else { return DocumentMetadata::default() };
     let text = |field: &str| located.value[field].as_str().map(cut).unwrap_or_default();
     let list = |field: &str| -> Vec<String> {
         let items = located.value[field].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -37,7 +37,12 @@ pub fn document_metadata(id: &DocumentId, files: &Texts) -> DocumentMetadata {
             about.personas = list("personas");
         }
         Kind::Playbook => about.judge = text("judge"),
-        Kind::Persona | Kind::Judge | Kind::Workflow => {}
+        Kind::Workflow => {
+            let workflow = document::parse::<Workflow>(path, source);
+            about.workflows =
+                workflow.map_or_else(|_| Vec::new(), |workflow| workflow.calls().into_iter().map(cut).collect());
+        }
+        Kind::Persona | Kind::Judge => {}
     }
     about
 }

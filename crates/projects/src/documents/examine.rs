@@ -10,6 +10,7 @@ use domain::document::{self, LocatedValue};
 use domain::finding::{Grade, Rule};
 use domain::project::{DocumentId, Kind, PERSONA_MODEL};
 use domain::scenario::Scenario;
+use domain::workflow::Workflow;
 use sandbox::{Failure, Limit, Sandbox, Work};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -51,7 +52,8 @@ impl ExaminationReport {
 }
 
 /// Checks the files of a project of which some documents were changed. Scenarios are proved only if they were, or what
-/// they depend on; playbooks are tried only if they were.
+/// they depend on; playbooks are tried only if they were; samples of workflows are played if the workflow was changed, or what
+/// it uses.
 #[derive(Serialize, Deserialize)]
 pub struct CheckDocuments {
     pub before: Files,
@@ -92,19 +94,19 @@ fn examine(before: Files, after: Files, changed: &BTreeSet<DocumentId>) -> Vec<D
             || has(Kind::Playbook, &scenario.playbook)
             || judges.get(&scenario.playbook).is_some_and(|judge| has(Kind::Judge, judge))
     };
-    // What a conversation is played from may change what a workflow makes of it.
+    // What a workflow calls, and what a conversation of it is played from, may change what it makes of its samples.
     let plays = changed.iter().any(|id| id.kind != Kind::Workflow);
-    let converses = |workflow: &str| {
-        let id = DocumentId { kind: Kind::Workflow, name: workflow.to_owned() };
-        texts.get(&id.path(None)).is_some_and(|text| text.contains("converse"))
+    let workflows = workflows(&after);
+    let samples = |workflow: &str| {
+        let converses = |name: &str| workflows.get(name).is_some_and(Workflow::converses);
+        with_callees(&workflows, workflow).any(|name| has(Kind::Workflow, name) || (plays && converses(name)))
     };
-    let samples = |workflow: &str| has(Kind::Workflow, workflow) || (plays && converses(workflow));
     let trials = Trials { proof: &proof, calls: &|playbook| has(Kind::Playbook, playbook), samples: &samples };
     let built = Library::build(after, &trials);
     let mut places = Places { files: &texts, read: BTreeMap::new() };
     let mut found: Vec<DocumentFinding> = changed.iter().filter_map(|id| misnamed(&mut places, id)).collect();
     if !built.problems.is_empty() && !texts.is_empty() {
-        let known = known(before);
+        let known = known(before, &Trials { samples: &samples, ..Trials::NONE });
         let deletes = changed.iter().any(|id| texts.iter().all(|(path, _)| DocumentId::of(path).as_ref() != Ok(id)));
         let blamed = built.problems.into_iter().filter(|problem| {
             let own = DocumentId::of(&problem.file).is_ok_and(|id| changed.contains(&id));
@@ -133,10 +135,29 @@ fn judges(files: &Files) -> BTreeMap<String, String> {
     files.folders("playbooks").into_iter().filter_map(judge).collect()
 }
 
+/// All workflows by name, as far as they can be read.
+fn workflows(files: &Files) -> BTreeMap<String, Workflow> {
+    let workflow = |name: String| {
+        let path = DocumentId { kind: Kind::Workflow, name: name.clone() }.path(None);
+        Some((name, document::parse(&path, files.get(&path)?).ok()?))
+    };
+    files.folders("workflows").into_iter().filter_map(workflow).collect()
+}
+
+/// A workflow and those that it calls, at any depth.
+fn with_callees<'a>(workflows: &'a BTreeMap<String, Workflow>, name: &'a str) -> impl Iterator<Item = &'a str> {
+    let (mut seen, mut waiting) = (BTreeSet::new(), vec![name]);
+    std::iter::from_fn(move || {
+        let name = waiting.pop()?;
+        let callees = workflows.get(name).filter(|_| seen.insert(name)).map(Workflow::calls).unwrap_or_default();
+        waiting.extend(callees);
+        Some(name)
+    })
+}
+
 /// What was wrong before.
-fn known(before: Files) -> BTreeSet<(String, String, String)> {
-    let problems = LIBRARIES.assemble_here(before).err().unwrap_or_default();
-    problems.iter().map(key).collect()
+fn known(before: Files, trials: &Trials<'_>) -> BTreeSet<(String, String, String)> {
+    Library::build(before, trials).problems.iter().map(key).collect()
 }
 
 /// Lines move; the rest of a problem stays as long as it does.

@@ -10,7 +10,7 @@ use store::projects;
 use tempfile::TempDir;
 
 use super::{CommandOutput, database_url, groundstate, said};
-use crate::http::TestApp;
+use crate::http::{TestApp, rows};
 use crate::support::documents::{few, scenario};
 
 const HELP: &str = "scenarios/retail_bank/help_card_abroad.yaml";
@@ -228,4 +228,23 @@ async fn what_is_missing_is_added_and_the_rest_stays(pool: PgPool) {
     ");
     let both = sync(here.path(), &pool, "--push --missing --delete").await;
     assert_eq!(both.code, Some(2));
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn workflows_are_synchronised_as_all_documents_are(pool: PgPool) {
+    let (here, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for (path, text) in rows::documents() {
+        write(here.path(), &path, &text);
+    }
+    let pushed = done(here.path(), &pool, "--push").await;
+    assert!(pushed.contains("added workflow questions: version 1\n"), "{pushed}");
+    done(other.path(), &pool, "--pull").await;
+    assert_eq!(read(other.path()), rows::documents());
+    std::fs::remove_dir_all(other.path().join("workflows")).unwrap();
+    let pushed = done(other.path(), &pool, "--push --delete").await;
+    assert!(
+        pushed.ends_with("deleted workflow questions: version 2\n1 documents were changed, 13 are unchanged\n"),
+        "{pushed}"
+    );
+    assert_eq!(there(&pool).await, few());
 }

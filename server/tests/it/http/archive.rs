@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use sqlx::PgPool;
 
-use super::TestApp;
+use super::{TestApp, rows};
 use crate::support::documents::{few, scenario};
 
 pub const ARCHIVE: &str = "/api/v1/projects/default/archive";
@@ -55,6 +55,9 @@ async fn a_project_goes_up_and_comes_down_as_it_was(pool: PgPool) {
     let again: Changes = put(&app, "", bytes.to_vec(), StatusCode::OK).await;
     assert_eq!((again.documents.len(), again.unchanged), (0, 13));
     assert_eq!(versions(&pool).await, 13);
+    let with_workflow: Changes = put(&app, "", pack(&rows::documents()).unwrap(), StatusCode::OK).await;
+    assert_eq!((with_workflow.documents.len(), with_workflow.unchanged), (1, 13));
+    assert_eq!(download(&app).await, rows::documents());
 }
 
 #[sqlx::test(migrations = "../migrations")]

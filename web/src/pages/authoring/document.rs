@@ -83,9 +83,10 @@ fn tabs(kind: Kind, name: &str) -> (&'static [&'static str], &'static Names) {
                 ("used-by", "Used by"),
             ],
         ),
-        Kind::Workflow => {
-            (&["source", "runs", "versions"], &[("source", "Source"), ("runs", "Runs"), ("versions", "Versions")])
-        }
+        Kind::Workflow => (
+            &["source", "runs", "versions", "used-by"],
+            &[("source", "Source"), ("runs", "Runs"), ("versions", "Versions"), ("used-by", "Used by")],
+        ),
         _ => (
             &["source", "versions", "used-by"],
             &[("source", "Source"), ("versions", "Versions"), ("used-by", "Used by")],

@@ -1,15 +1,33 @@
 //! What changed, and back again.
 
-use domain::api::Page;
 use domain::api::documents::{Change, Changes, Document, DocumentDiff, DocumentVersion, UsedBy};
+use domain::api::{Page, RunSummary};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use sqlx::PgPool;
 
 use super::{HELP, commented, put, refused, text};
-use crate::http::TestApp;
-use crate::http::archive::filled;
+use crate::http::archive::{filled, filled_with};
+use crate::http::{TestApp, rows};
 use crate::support::play::{self, HANDOVER};
+
+const QUESTIONS: &str = "/api/v1/projects/default/workflows/questions";
+
+/// Calls the workflow `questions`.
+const ASKED: &str = "
+workflow: asked
+input: {text: text}
+steps:
+  all: {call: {workflow: questions, with: {text: text}}}
+output: {any: 'all != None'}
+samples: [{input: {text: 'The bridge was opened in 1932 by the mayor.'}, output: {any: true}}]
+";
+
+async fn with_workflows(pool: &PgPool) -> TestApp {
+    let mut files = rows::documents();
+    files.insert("workflows/asked/workflow.yaml", ASKED.to_owned());
+    filled_with(pool, &files).await.0
+}
 
 async fn history(app: &TestApp) -> Vec<(i32, bool, bool, String)> {
     let page: Page<DocumentVersion> = app.json(&format!("{HELP}/versions")).await;
@@ -52,10 +70,14 @@ async fn versions_are_kept_compared_and_restored(pool: PgPool) {
 
 #[sqlx::test(migrations = "../migrations")]
 async fn so_are_those_of_every_kind(pool: PgPool) {
-    let app = filled(&pool).await;
-    for path in
-        ["playbooks/retail_bank", "scenarios/help_card_abroad", "personas/easygoing_traveller", "judges/default"]
-    {
+    let app = with_workflows(&pool).await;
+    for path in [
+        "playbooks/retail_bank",
+        "scenarios/help_card_abroad",
+        "personas/easygoing_traveller",
+        "judges/default",
+        "workflows/questions",
+    ] {
         let path = format!("/api/v1/projects/default/{path}");
         let first: Document = app.json(&path).await;
         let mut files = first.files.clone();
@@ -100,12 +122,13 @@ async fn what_is_deleted_can_be_restored(pool: PgPool) {
 
 #[sqlx::test(migrations = "../migrations")]
 async fn what_others_need_stays(pool: PgPool) {
-    let app = filled(&pool).await;
+    let app = with_workflows(&pool).await;
     for (path, needed_by) in [
         ("playbooks/retail_bank", "scenarios/retail_bank/bereavement_handover.yaml"),
         ("judges/default", "playbooks/retail_bank/playbook.yaml"),
         ("personas/careful_pensioner", "scenarios/retail_bank/bereavement_handover.yaml"),
         ("personas/model", "personas/model.yaml"),
+        ("workflows/questions", "workflows/asked/workflow.yaml"),
     ] {
         let path = format!("/api/v1/projects/default/{path}");
         let (status, answer) = app.send(Method::DELETE, &path, &json!({})).await;
@@ -116,7 +139,7 @@ async fn what_others_need_stays(pool: PgPool) {
 
 #[sqlx::test(migrations = "../migrations")]
 async fn documents_and_runs_that_use_one(pool: PgPool) {
-    let app = filled(&pool).await;
+    let app = with_workflows(&pool).await;
     let run = play::planned(&pool, &[HANDOVER], 1, 1, &[]).await;
     let used = async |path: &str| app.json::<UsedBy>(&format!("/api/v1/projects/default/{path}/used-by")).await;
     let playbook = used("playbooks/retail_bank").await;
@@ -128,5 +151,26 @@ async fn documents_and_runs_that_use_one(pool: PgPool) {
     assert_eq!((persona.documents[0].name.as_str(), persona.run_count), ("bereavement_handover", 1));
     assert_eq!(used("scenarios/bereavement_handover").await.run_count, 1);
     assert_eq!(used("scenarios/help_card_abroad").await, UsedBy::default());
+    let rows: RunSummary = app.post(&format!("{QUESTIONS}/runs"), &json!({"rows": [{"text": "no"}]})).await;
+    let workflow = used("workflows/questions").await;
+    assert_eq!((workflow.documents[0].name.as_str(), workflow.run_count), ("asked", 1));
+    assert_eq!(workflow.runs[0].id, rows.id);
+    assert_eq!(used("workflows/asked").await, UsedBy::default());
     assert_eq!(app.status("/api/v1/projects/default/judges/nobody/used-by").await, StatusCode::NOT_FOUND);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_workflow_is_checked_with_those_that_call_it(pool: PgPool) {
+    let app = with_workflows(&pool).await;
+    let mut files = app.json::<Document>(QUESTIONS).await.files;
+    let path = "workflows/questions/workflow.yaml";
+    // All texts end early now. Its own samples, which would tell, are left out.
+    let (text, _) = files.get(path).unwrap().split_once("samples:").unwrap();
+    files.insert(path.to_owned(), text.replace("< 5\"", "< 50\""));
+    let order = json!({"files": files, "promote": true});
+    let (status, problem) = app.send(Method::PUT, QUESTIONS, &order).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{problem}");
+    assert_eq!(problem["errors"][0]["file"], "workflows/asked/workflow.yaml", "{problem}");
+    let draft: Changes = put(&app, QUESTIONS, &json!({"files": files})).await;
+    assert_eq!(draft.documents[0].version, 2, "a draft may be broken");
 }
