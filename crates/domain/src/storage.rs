@@ -14,6 +14,8 @@ pub use size::{exact_bytes, parse_bytes, readable_bytes};
 pub const DEFAULT_BYTES: i64 = 200 << 30;
 /// Conversations of one run: twice the largest run that is measured. A larger one is more likely a typing error.
 pub const DEFAULT_CONVERSATIONS: i64 = 2_000_000;
+/// Rows of one run: four times the largest run that is measured.
+pub const DEFAULT_ROWS: i64 = 100_000_000;
 /// Bytes of one export: half of what a project may have, so that a new one fits beside the one that it replaces.
 pub const DEFAULT_EXPORT_BYTES: i64 = 100 << 30;
 
@@ -27,6 +29,9 @@ pub struct StorageLimits {
     /// Conversations of one run.
     #[serde(default)]
     pub conversations: Option<i64>,
+    /// Rows of one run of a workflow.
+    #[serde(default)]
+    pub rows: Option<i64>,
     /// Bytes of one export.
     #[serde(default)]
     pub export_bytes: Option<i64>,
@@ -37,18 +42,23 @@ impl Default for StorageLimits {
         Self {
             bytes: Some(DEFAULT_BYTES),
             conversations: Some(DEFAULT_CONVERSATIONS),
+            rows: Some(DEFAULT_ROWS),
             export_bytes: Some(DEFAULT_EXPORT_BYTES),
         }
     }
 }
 
 impl StorageLimits {
-    pub const UNLIMITED: Self = Self { bytes: None, conversations: None, export_bytes: None };
+    pub const UNLIMITED: Self = Self { bytes: None, conversations: None, rows: None, export_bytes: None };
 
     /// What is wrong with them, field by field.
     pub fn problems(&self) -> Vec<(&'static str, String)> {
-        let fields =
-            [("bytes", self.bytes), ("conversations", self.conversations), ("export_bytes", self.export_bytes)];
+        let fields = [
+            ("bytes", self.bytes),
+            ("conversations", self.conversations),
+            ("rows", self.rows),
+            ("export_bytes", self.export_bytes),
+        ];
         let wrong = fields.into_iter().filter(|(_, limit)| limit.is_some_and(|limit| limit <= 0));
         wrong.map(|(field, _)| (field, "must be more than 0; null means no limit".to_owned())).collect()
     }
@@ -115,11 +125,21 @@ impl ProjectStorage {
 
     /// # Errors
     /// A run may not have so many conversations, or the project has no room for any.
-    pub fn room_for_run(&self, conversations: i64) -> Result<(), NoRoom> {
-        if let Some(most) = self.limits.conversations.filter(|most| conversations > *most) {
+    pub fn room_for_conversations(&self, conversations: i64) -> Result<(), NoRoom> {
+        self.room_for_run(conversations, "conversations", self.limits.conversations)
+    }
+
+    /// # Errors
+    /// A run may not have so many rows, or the project has no room for any.
+    pub fn room_for_rows(&self, rows: i64) -> Result<(), NoRoom> {
+        self.room_for_run(rows, "rows", self.limits.rows)
+    }
+
+    fn room_for_run(&self, planned: i64, unit: &str, most: Option<i64>) -> Result<(), NoRoom> {
+        if let Some(most) = most.filter(|most| planned > *most) {
             return Err(NoRoom(format!(
-                "the run would have {conversations} conversations, and a run of this project may have {most}; order fewer, \
-                 or ask an administrator to raise the project's limit"
+                "the run would have {planned} {unit}, and a run of this project may have {most}; order fewer, or ask an \
+                 administrator to raise the project's limit"
             )));
         }
         self.room_for(0)
@@ -159,7 +179,7 @@ mod tests {
 
     fn storage(bytes: Option<i64>, export_bytes: Option<i64>) -> ProjectStorage {
         let used = StorageUse { runs: 600, exports: 200, documents: 100, datasets: 100 };
-        ProjectStorage { used, limits: StorageLimits { bytes, conversations: Some(10), export_bytes } }
+        ProjectStorage { used, limits: StorageLimits { bytes, conversations: Some(10), rows: Some(20), export_bytes } }
     }
 
     #[test]
@@ -178,11 +198,14 @@ mod tests {
     }
 
     #[test]
-    fn a_run_has_so_many_conversations_at_most() {
-        assert_eq!(storage(None, None).room_for_run(10), Ok(()));
-        let refused = storage(None, None).room_for_run(11).unwrap_err().to_string();
+    fn a_run_has_so_many_conversations_or_rows_at_most() {
+        assert_eq!(storage(None, None).room_for_conversations(10), Ok(()));
+        assert_eq!(storage(None, None).room_for_rows(20), Ok(()));
+        let refused = storage(None, None).room_for_rows(21).unwrap_err().to_string();
+        assert!(refused.starts_with("the run would have 21 rows, and a run of this project may have 20"), "{refused}");
+        let refused = storage(None, None).room_for_conversations(11).unwrap_err().to_string();
         assert!(refused.starts_with("the run would have 11 conversations, and a run of this project may have 10"));
-        assert!(storage(Some(999), None).room_for_run(1).is_err());
+        assert!(storage(Some(999), None).room_for_rows(1).is_err());
     }
 
     #[test]
@@ -211,7 +234,10 @@ mod tests {
     fn limits_are_positive() {
         assert_eq!(StorageLimits::default().problems(), []);
         assert_eq!(StorageLimits::UNLIMITED.problems(), []);
-        let wrong = StorageLimits { bytes: Some(0), conversations: Some(-1), export_bytes: Some(1) };
-        assert_eq!(wrong.problems().iter().map(|(field, _)| *field).collect::<Vec<_>>(), ["bytes", "conversations"]);
+        let wrong = StorageLimits { bytes: Some(0), conversations: Some(-1), rows: Some(0), export_bytes: Some(1) };
+        assert_eq!(
+            wrong.problems().iter().map(|(field, _)| *field).collect::<Vec<_>>(),
+            ["bytes", "conversations", "rows"]
+        );
     }
 }

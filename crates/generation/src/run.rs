@@ -42,7 +42,9 @@ pub struct Terms {
 pub async fn insert(tx: &mut PgConnection, library: &Library, config: &RunConfig, terms: Terms) -> anyhow::Result<Run> {
     let storage = storage::of_project(&mut *tx, terms.project).await?;
     let planned = i64::try_from(terms.planned).unwrap_or(i64::MAX);
-    storage.room_for_run(planned).map_err(|no_room| StoreError::from(control::ControlError::from(no_room)))?;
+    storage
+        .room_for_conversations(planned)
+        .map_err(|no_room| StoreError::from(control::ControlError::from(no_room)))?;
     let now = clock::now();
     let run = Run {
         id: clock::id(),

@@ -160,7 +160,7 @@ pub async fn insert(tx: &mut PgConnection, checked: CheckedOrder) -> anyhow::Res
     let CheckedOrder { spec, files, order, .. } = checked;
     let planned = i32::try_from(spec.source.count()).context("a run has two thousand million rows at most")?;
     let storage = storage::of_project(&mut *tx, order.project).await?;
-    storage.room_for_run(planned.into()).map_err(|no_room| StoreError::from(control::ControlError::from(no_room)))?;
+    storage.room_for_rows(planned.into()).map_err(|no_room| StoreError::from(control::ControlError::from(no_room)))?;
     let now = clock::now();
     let run = Run {
         id: clock::id(),

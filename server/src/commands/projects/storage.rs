@@ -31,6 +31,9 @@ pub struct Limit {
     /// Conversations of one run; `none` for no limit
     #[arg(long, value_name = "NUMBER", value_parser = number, group = "limits")]
     conversations: Option<Most>,
+    /// Rows of one run of a workflow; `none` for no limit
+    #[arg(long, value_name = "NUMBER", value_parser = number, group = "limits")]
+    rows: Option<Most>,
     /// Size of one export, e.g. 20GiB; `none` for no limit
     #[arg(long, value_name = "SIZE", value_parser = size, group = "limits")]
     export_bytes: Option<Most>,
@@ -65,6 +68,7 @@ pub async fn limit(pool: &PgPool, args: &Limit) -> anyhow::Result<()> {
     let limits = StorageLimits {
         bytes: or(args.bytes, before.bytes),
         conversations: or(args.conversations, before.conversations),
+        rows: or(args.rows, before.rows),
         export_bytes: or(args.export_bytes, before.export_bytes),
     };
     if let Some((field, why)) = limits.problems().into_iter().next() {
@@ -91,6 +95,7 @@ async fn print(db: &mut PgConnection, project: &Project) -> anyhow::Result<()> {
     say!("  datasets and indexes    {}", readable_bytes(used.datasets));
     say!("  versions of documents   {}", readable_bytes(used.documents));
     say!("conversations of one run  {}", most(limits.conversations));
+    say!("rows of one run           {}", most(limits.rows));
     say!("size of one export        {}", largest(limits.export_bytes));
     Ok(())
 }

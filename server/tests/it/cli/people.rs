@@ -182,11 +182,12 @@ async fn what_a_project_may_store_is_shown_and_changed(pool: PgPool) {
     fine(&pool, &["projects", "create", "bank", "--title", "Retail bank"]).await;
     let shown = fine(&pool, &["projects", "show", "bank"]).await;
     assert!(shown.contains("stored                    0 B, at most 200.0 GiB"), "{shown}");
-    let limit = ["projects", "limit", "bank", "--bytes", "1.5GiB", "--conversations", "none"];
+    let limit = ["projects", "limit", "bank", "--bytes", "1.5GiB", "--conversations", "none", "--rows", "40000000"];
     let changed = fine(&pool, &limit).await;
     for line in [
         "stored                    0 B, at most 1.5 GiB",
         "conversations of one run  no limit",
+        "rows of one run           at most 40000000",
         "size of one export        at most 100.0 GiB",
     ] {
         assert!(changed.contains(line), "{changed}");

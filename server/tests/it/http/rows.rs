@@ -62,6 +62,22 @@ async fn the_steps_of_a_workflow_are_drawn(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn a_run_has_as_many_rows_as_its_project_allows(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let packed = projects::archive::pack(&documents()).unwrap();
+    let _: Value = super::archive::put(&app, "", packed, StatusCode::OK).await;
+    let limits = json!({"conversations": 1, "rows": 2});
+    let (status, answer) = app.send(Method::PUT, "/api/v1/projects/default/storage", &limits).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    let rows = |count| json!({"rows": vec![json!({"text": "no"}); count]});
+    let (status, problem) = app.send(Method::POST, RUNS, &rows(3)).await;
+    assert_eq!(status, StatusCode::CONFLICT, "{problem}");
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(detail.starts_with("the run would have 3 rows, and a run of this project may have 2"), "{detail}");
+    assert_eq!(app.post::<RunSummary>(RUNS, &rows(2)).await.planned, 2);
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn a_run_is_ordered_played_and_read(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let packed = projects::archive::pack(&documents()).unwrap();

@@ -44,7 +44,7 @@ async fn members_see_the_limits_and_administrators_change_them(pool: PgPool) {
         let (status, _) = app.member(role).await.send(Method::PUT, STORAGE, &wanted).await;
         assert_eq!(status, StatusCode::FORBIDDEN, "{role}");
     }
-    let limits = StorageLimits { bytes: Some(5_000_000), conversations: Some(40), export_bytes: None };
+    let limits = StorageLimits { bytes: Some(5_000_000), conversations: Some(40), rows: None, export_bytes: None };
     assert_eq!(limit(&app, &wanted).await.limits, limits, "what is absent is not limited");
     assert_eq!(viewer.json::<ProjectStorage>(STORAGE).await.limits, limits);
     let (status, problem) = app.send(Method::PUT, STORAGE, &json!({"bytes": 0, "export_bytes": -1})).await;

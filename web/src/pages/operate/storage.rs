@@ -56,14 +56,15 @@ fn Used(storage: ProjectStorage) -> impl IntoView {
     let bar = limits.bytes.map(|most| {
         view! { <meter aria-label="Used of the limit" min="0" max="1" value=(total as f64 / most as f64).min(1.0) /> }
     });
-    let conversations = limits.conversations.map_or_else(|| "no limit".to_owned(), format::count);
+    let most = |limit: Option<i64>| limit.map_or_else(|| "no limit".to_owned(), format::count);
     let export = limits.export_bytes.map_or_else(|| "no limit".to_owned(), readable_bytes);
     let rows = [
         ("Runs", readable_bytes(used.runs)),
         ("Exports", readable_bytes(used.exports)),
         ("Datasets and indexes", readable_bytes(used.datasets)),
         ("Versions of documents", readable_bytes(used.documents)),
-        ("Conversations of one run, at most", conversations),
+        ("Conversations of one run, at most", most(limits.conversations)),
+        ("Rows of one run of a workflow, at most", most(limits.rows)),
         ("Size of one export, at most", export),
     ];
     let row = |(name, value): (&'static str, String)| {
@@ -88,12 +89,18 @@ fn Limits(storage: RwSignal<ProjectStorage>) -> impl IntoView {
     let text = |limit: Option<String>| RwSignal::new(limit.unwrap_or_default());
     let bytes = text(limits.bytes.map(exact_bytes));
     let conversations = text(limits.conversations.map(|most| most.to_string()));
+    let rows = text(limits.rows.map(|most| most.to_string()));
     let export = text(limits.export_bytes.map(exact_bytes));
     let (project, problems, busy, toasts) =
         (Project::here(), Problems::default(), RwSignal::new(false), Toasts::here());
     let submit = move |event: SubmitEvent| {
-        let wanted = wanted(&bytes.read_untracked(), &conversations.read_untracked(), &export.read_untracked());
-        let wanted = match wanted {
+        let typed = TypedLimits {
+            bytes: &bytes.read_untracked(),
+            conversations: &conversations.read_untracked(),
+            rows: &rows.read_untracked(),
+            export: &export.read_untracked(),
+        };
+        let wanted = match typed.read() {
             Ok(wanted) => wanted,
             Err((pointer, why)) => {
                 event.prevent_default();
@@ -124,6 +131,12 @@ fn Limits(storage: RwSignal<ProjectStorage>) -> impl IntoView {
                 wrong=problems.at("/conversations")
             />
             <TextField
+                label="Rows of one run of a workflow"
+                value=rows
+                hint="Empty: no limit."
+                wrong=problems.at("/rows")
+            />
+            <TextField
                 label="Size of one export"
                 value=export
                 hint="Such as 20 GiB; empty: no limit."
@@ -136,19 +149,35 @@ fn Limits(storage: RwSignal<ProjectStorage>) -> impl IntoView {
     }
 }
 
-/// The limits as they were typed, or the field that cannot be read.
-fn wanted(bytes: &str, conversations: &str, export: &str) -> Result<StorageLimits, (&'static str, String)> {
-    let size = |pointer, text: &str| {
-        let text = text.trim();
-        (!text.is_empty()).then(|| parse_bytes(text).map_err(|why| (pointer, why))).transpose()
-    };
-    let conversations = conversations.trim().replace(',', "");
-    let most = (!conversations.is_empty()).then(|| conversations.parse()).transpose();
-    Ok(StorageLimits {
-        bytes: size("/bytes", bytes)?,
-        conversations: most.map_err(|_| ("/conversations", "expected a whole number".to_owned()))?,
-        export_bytes: size("/export_bytes", export)?,
-    })
+/// The limits as they were typed.
+#[derive(Default)]
+struct TypedLimits<'a> {
+    bytes: &'a str,
+    conversations: &'a str,
+    rows: &'a str,
+    export: &'a str,
+}
+
+impl TypedLimits<'_> {
+    /// # Errors
+    /// The field that cannot be read, and why.
+    fn read(&self) -> Result<StorageLimits, (&'static str, String)> {
+        let size = |pointer, text: &str| {
+            let text = text.trim();
+            (!text.is_empty()).then(|| parse_bytes(text).map_err(|why| (pointer, why))).transpose()
+        };
+        let number = |pointer, text: &str| {
+            let text = text.trim().replace(',', "");
+            let wrong = |_| (pointer, "expected a whole number".to_owned());
+            (!text.is_empty()).then(|| text.parse().map_err(wrong)).transpose()
+        };
+        Ok(StorageLimits {
+            bytes: size("/bytes", self.bytes)?,
+            conversations: number("/conversations", self.conversations)?,
+            rows: number("/rows", self.rows)?,
+            export_bytes: size("/export_bytes", self.export)?,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -157,11 +186,19 @@ mod tests {
 
     #[test]
     fn limits_are_read_as_people_type_them() {
-        let limits = StorageLimits { bytes: Some(3 << 29), conversations: Some(20_000), export_bytes: None };
-        assert_eq!(wanted("1.5 GiB", "20,000", " "), Ok(limits));
-        assert_eq!(wanted("", "", ""), Ok(StorageLimits::UNLIMITED));
-        assert_eq!(wanted("much", "", "").unwrap_err().0, "/bytes");
-        assert_eq!(wanted("", "many", "").unwrap_err().0, "/conversations");
-        assert_eq!(wanted("", "", "5 GB").unwrap_err().0, "/export_bytes");
+        let none = TypedLimits::default;
+        let limits =
+            StorageLimits { bytes: Some(3 << 29), conversations: Some(20_000), rows: Some(5), export_bytes: None };
+        let typed = TypedLimits { bytes: "1.5 GiB", conversations: "20,000", rows: " 5 ", export: " " };
+        assert_eq!(typed.read(), Ok(limits));
+        assert_eq!(none().read(), Ok(StorageLimits::UNLIMITED));
+        for (typed, pointer) in [
+            (TypedLimits { bytes: "much", ..none() }, "/bytes"),
+            (TypedLimits { conversations: "many", ..none() }, "/conversations"),
+            (TypedLimits { rows: "1.5", ..none() }, "/rows"),
+            (TypedLimits { export: "5 GB", ..none() }, "/export_bytes"),
+        ] {
+            assert_eq!(typed.read().unwrap_err().0, pointer);
+        }
     }
 }
