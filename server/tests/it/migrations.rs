@@ -57,11 +57,17 @@ fn id(n: u128) -> Uuid {
     Uuid::from_u128(n)
 }
 
+/// Without tables: `cargo xtask test` puts ours into `template1`, of which databases are copies.
+async fn emptied(pool: &PgPool) -> &PgPool {
+    sqlx::raw_sql("DROP SCHEMA public CASCADE; CREATE SCHEMA public").execute(pool).await.unwrap();
+    pool
+}
+
 #[sqlx::test(migrations = false)]
 async fn what_was_being_made_goes_on_as_jobs_and_what_had_ended_stays(pool: PgPool) {
     let migrations = Migrator::new(Path::new("../migrations")).await.unwrap();
     let before = migrations.iter().map(|migration| migration.version).filter(|version| *version < CREATE_JOBS).max();
-    migrations.run_to(before.unwrap(), &pool).await.unwrap();
+    migrations.run_to(before.unwrap(), emptied(&pool).await).await.unwrap();
     sqlx::raw_sql(BEFORE_JOBS).execute(&pool).await.unwrap();
     migrations.run(&pool).await.unwrap();
     let mut db = pool.acquire().await.unwrap();

@@ -72,6 +72,8 @@ fn events(text: &str) -> Vec<(String, Value)> {
 
 #[sqlx::test(migrations = "../migrations")]
 async fn items_come_in_order_before_the_answer(pool: PgPool) {
+    // Where all tests share a process, another one may count already.
+    let _ = server::telemetry::count();
     let app = app(&pool).await.member(Role::Runner).await;
     let _player = player(&pool, 4);
     let stream = asked(&app, &json!({"input": {"words": ["a", "b", "c"]}})).await;
@@ -97,6 +99,13 @@ async fn items_come_in_order_before_the_answer(pool: PgPool) {
     let times: AnswerTimes = app.json(ANSWERS).await;
     assert_eq!((times.ended, times.accepted, times.in_progress), (2, 1, 0));
     assert!(times.p50_seconds.unwrap() > 0.0 && times.p50_seconds <= times.p99_seconds);
+    let figures = app.text("/metrics").await;
+    let figure = |name: &str| figures.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok());
+    // The second answer had no items.
+    for (name, least) in [("groundstate_answer_seconds", 2.0), ("groundstate_answer_first_item_seconds", 1.0)] {
+        assert!(figure(&format!("{name}_count")).is_some_and(|count| count >= least), "{name}\n{figures}");
+        assert!(figure(&format!("{name}_sum")).is_some_and(|seconds| seconds > 0.0), "{name}\n{figures}");
+    }
 }
 
 #[sqlx::test(migrations = "../migrations")]

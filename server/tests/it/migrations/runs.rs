@@ -15,6 +15,7 @@ use store::players::{self, ClaimRequest};
 use store::{control, events, runs};
 use uuid::Uuid;
 
+use super::emptied;
 use crate::support::endpoint::{Endpoint, says};
 use crate::support::play::{HELP, LEASE, TRANSFER, hasty, planned, play_all, stories, timeless, wanted};
 use crate::support::{agent, ledger};
@@ -145,7 +146,7 @@ async fn events_of(pool: &PgPool, run: Uuid) -> Vec<Event> {
 async fn what_is_undone_for_the_test_is_the_version_before(pool: PgPool) {
     let migrations = Migrator::new(Path::new("../migrations")).await.unwrap();
     let before = migrations.iter().map(|migration| migration.version).filter(|version| *version < PLAY_TASKS).max();
-    migrations.run_to(before.unwrap(), &pool).await.unwrap();
+    migrations.run_to(before.unwrap(), emptied(&pool).await).await.unwrap();
     let expected = schema(&pool).await;
     migrations.run_to(PLAY_TASKS, &pool).await.unwrap();
     sqlx::raw_sql(BEFORE_TASKS).execute(&pool).await.unwrap();
