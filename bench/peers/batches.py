@@ -11,6 +11,7 @@ Systems:
   groundstate  a run over a dataset and one `groundstate play` (--program: which one)
 
 The seconds go from the first row to the last one that ended. "in use" is the share of the scorer's slots that worked meanwhile.
+Its median over five seconds at a time leaves out how a run begins and how its last rows end.
 """
 
 import argparse
@@ -18,12 +19,13 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from datetime import datetime
 from pathlib import Path
 
 import aiohttp
@@ -66,7 +68,21 @@ async def row(replicas, page):
     return "success", QUESTION
 
 
-async def batches(flags, session):
+async def sampled(work, flags, session, samples):
+    """Waits for work, and samples meanwhile the share of the slots in use, every five seconds. A request counts when it ends."""
+    working = asyncio.ensure_future(work)
+    before = await slot_seconds(session, flags)
+    while not working.done():
+        begun = time.time()
+        await asyncio.wait([working], timeout=5)
+        now = await slot_seconds(session, flags)
+        if not working.done():
+            samples.append((now - before) / (flags.replicas * flags.slots * (time.time() - begun)))
+        before = now
+    return await working
+
+
+async def batches(flags, session, samples):
     replicas = Replicas(session, flags.urls)
     texts = (json.dumps(page(i)) for i in range(flags.n))
     done = 0
@@ -80,18 +96,16 @@ async def batches(flags, session):
             done += len(batch)
 
     with tempfile.TemporaryFile("w", dir=flags.folder) as out:
-        await asyncio.gather(*(worker(out) for _ in range(flags.at_once)))
+        await sampled(asyncio.gather(*(worker(out) for _ in range(flags.at_once))), flags, session, samples)
     return done, time.time() - begun
 
 
-async def groundstate(flags, session):
+async def groundstate(flags, session, samples):
     folder = Path(tempfile.mkdtemp(dir=flags.folder))
     # PostgreSQL runs as another user, who has to get there.
     folder.chmod(0o755)
     try:
         replicas = {"replicas": flags.urls, "start_in_flight": 20, "max_in_flight": 20}
-        # Else the first command would make it for its own user alone, and PostgreSQL runs as another one.
-        (folder / "data").mkdir()
         (folder / "models.yaml").write_text(json.dumps({"models": [{"name": "scorer", "model": "mock", **replicas}]}))
         shutil.copytree(WORKFLOWS / "natural_reasoning", folder / "workflows" / "natural_reasoning")
         with (folder / "pages.jsonl").open("w") as pages:
@@ -100,18 +114,21 @@ async def groundstate(flags, session):
         environment.pop("DATABASE_URL", None)
         options = {"env": environment, "cwd": folder}
 
-        def command(*arguments):
-            done = subprocess.run([flags.program, *arguments], capture_output=True, text=True, **options)
-            if done.returncode:
-                sys.exit(f"groundstate {' '.join(arguments)}: {done.stdout}{done.stderr}")
-            return done.stdout.strip()
+        async def command(*arguments):
+            pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+            running = await asyncio.create_subprocess_exec(flags.program, *arguments, **pipes, **options)
+            told, _ = await running.communicate()
+            if running.returncode:
+                sys.exit(f"groundstate {' '.join(arguments)}: {told.decode()}")
+            return told.decode()
 
-        command("datasets", "add", "pages", "pages.jsonl")
-        command("workflow", "run", "natural_reasoning", "--dataset", "pages", "--model", "scorer=scorer",
-                "--concurrency", str(flags.batch * flags.at_once))
-        [run] = json.loads(command("runs", "list", "--format", "json"))
-        seconds = datetime.fromisoformat(run["finished_at"]) - datetime.fromisoformat(run["started_at"])
-        return run["finished"], seconds.total_seconds()
+        await command("datasets", "add", "pages", "pages.jsonl")
+        concurrency = str(flags.batch * flags.at_once)
+        play = command("workflow", "run", "natural_reasoning", "--dataset", "pages", "--model", "scorer=scorer",
+                       "--concurrency", concurrency)
+        told = await sampled(play, flags, session, samples)
+        rows, seconds = re.search(r"^rows +(\d+) of \d+ in ([\d.]+) s$", told, re.MULTILINE).groups()
+        return int(rows), float(seconds)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -122,12 +139,13 @@ SYSTEMS = {"batches": batches, "groundstate": groundstate}
 async def measure(flags, system):
     timeout = aiohttp.ClientTimeout(total=None)
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), timeout=timeout) as session:
-        cpu, begun = busy(), time.time()
-        done, seconds = await SYSTEMS[system](flags, session)
+        cpu, begun, samples = busy(), time.time(), []
+        done, seconds = await SYSTEMS[system](flags, session, samples)
         cpu, all_seconds = busy() - cpu, time.time() - begun
         in_use = await slot_seconds(session, flags) / (flags.replicas * flags.slots * seconds)
     print(
-        f"{system:12} {done} rows in {seconds:.0f} s, {done / seconds:.0f} a second, slots in use {in_use:.1%},"
+        f"{system:12} {done} rows in {seconds:.0f} s, {done / seconds:.0f} a second, slots in use {in_use:.1%}"
+        f" (median of 5 s {statistics.median(samples or [in_use]):.1%}),"
         f" CPU {cpu / all_seconds / os.cpu_count():.0%} of all cores",
         flush=True,
     )

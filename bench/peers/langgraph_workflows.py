@@ -1,11 +1,12 @@
-"""The workflows factool, tree_of_thought and wikichat as LangGraph programs with the prompts of workflows/, served over HTTP:
-POST /answers {"input": {...}} answers with the output.
+"""The workflows factool, tree_of_thought, wikichat and storm_outline as LangGraph programs with the prompts of workflows/, served
+over HTTP: POST /answers {"input": {...}} answers with the output.
 
     python3 bench/peers/langgraph_workflows.py --workflow factool --port 18200 --replicas http://127.0.0.1:18100/v1 [...]
 
 Needs langgraph (1.2.24), aiohttp (3.14.5) and jinja2 (3.1.6). As in Alto's paper, factool is three graphs, for an answer, a claim
 and a query, and is pipelined by hand: each claim and each query goes on as soon as its line is there. tree_of_thought waits for
-all thoughts of a level before it values them. A request goes to the replica to which this process has the fewest on their way.
+all thoughts of a level before it values them. In storm_outline an editor begins to talk as soon as its line is there. A request
+goes to the replica to which this process has the fewest on their way.
 """
 
 import argparse
@@ -335,11 +336,116 @@ def renumbered(text, sources):
     return {"text": renamed, "references": [{key: sources[n - 1][key] for key in ("title", "url")} for n in cited]}
 
 
+class Talk(TypedDict, total=False):
+    topic: str
+    interest: str
+    turns: list
+    asked: str
+    sources: list
+
+
+class Article(TypedDict, total=False):
+    topic: str
+    talks: list
+    draft: str
+    outline: str
+
+
+BASIC_FACTS = "Basic facts: what the subject is, and what everybody should know about it."
+NOTHING_FOUND = "I found nothing about this. Please ask something else."
+
+
+def storm_outline(models):
+    passages = Passages("storm_outline")
+
+    def prompt(template, state, **values):
+        return rendered(f"storm_outline/{template}.md.j2", **{**state, **values})
+
+    async def search(query):
+        return passages.search(query, 3)
+
+    async def ask(state):
+        return {"asked": await models.text(prompt("question", state))}
+
+    async def look_up(state):
+        found = await each(models.lines(prompt("queries", state, question=state["asked"])), search)
+        return {"sources": list({page["id"]: page for pages in found[:3] for page in pages}.values())}
+
+    async def respond(state):
+        sources = state["sources"]
+        said = await models.text(prompt("answer", state, question=state["asked"])) if sources else NOTHING_FOUND
+        references = [{key: source[key] for key in ("title", "url")} for source in sources]
+        return {"turns": [*state["turns"], {"question": state["asked"], "answer": said, "sources": references}]}
+
+    builder = StateGraph(Talk)
+    for node in (ask, look_up, respond):
+        builder.add_node(node.__name__, node)
+    builder.add_edge(START, "ask")
+    builder.add_conditional_edges("ask", lambda state: END if says_goodbye(state["asked"]) else "look_up")
+    builder.add_edge("look_up", "respond")
+    builder.add_conditional_edges("respond", lambda state: "ask" if len(state["turns"]) < 3 else END)
+    talk_graph = builder.compile()
+
+    async def converse(state):
+        async def of_title(title):
+            return passages.search(title, 1)
+
+        # In a node of its own this would wait for `remember`, which begins with it.
+        state = {**state, "examples": await each(models.lines(prompt("related", state)), of_title)}
+
+        async def of_interest(interest):
+            done = await talk_graph.ainvoke({"topic": state["topic"], "interest": interest, "turns": []})
+            return {"interest": interest, "turns": done["turns"]}
+
+        async def interests():
+            yield BASIC_FACTS
+            named = 0
+            async for line in models.lines(prompt("interests", state)):
+                named += 1
+                if named <= 3:
+                    yield line
+
+        return {"talks": await each(interests(), of_interest)}
+
+    async def remember(state):
+        return {"draft": await models.text(prompt("draft", state))}
+
+    async def write(state):
+        return {"outline": await models.text(prompt("outline", state))}
+
+    builder = StateGraph(Article)
+    for node in (converse, remember, write):
+        builder.add_node(node.__name__, node)
+    builder.add_edge(START, "converse")
+    builder.add_edge(START, "remember")
+    builder.add_edge(["converse", "remember"], "write")
+    builder.add_edge("write", END)
+    graph = builder.compile()
+
+    async def run(given):
+        done = await graph.ainvoke(given)
+        outline, draft = done["outline"], done["draft"]
+        headings = {"headings": headings_of(outline), "draft_headings": headings_of(draft)}
+        return {"outline": outline, "talks": done["talks"], **headings}
+
+    return run
+
+
+def says_goodbye(question):
+    return not question.strip() or "no more questions" in question.lower()
+
+
+def headings_of(outline):
+    lines = [line.strip() for line in outline.splitlines()]
+    return [line.lstrip("#").strip() for line in lines if line.startswith("#") and line.strip("# ")]
+
+
+SYSTEMS = {"factool": factool, "tree_of_thought": tree_of_thought, "wikichat": wikichat, "storm_outline": storm_outline}
+
+
 async def serve(flags):
     session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), timeout=aiohttp.ClientTimeout(total=None))
-    run = {"factool": factool, "tree_of_thought": tree_of_thought, "wikichat": wikichat}[flags.workflow](
-        Models(session, flags.replicas)
-    )
+    run = SYSTEMS[flags.workflow](Models(session, flags.replicas))
 
     async def answer(request):
         return web.json_response(await run((await request.json())["input"]))
@@ -355,7 +461,7 @@ async def serve(flags):
 
 def main():
     flags = argparse.ArgumentParser()
-    flags.add_argument("--workflow", choices=["factool", "tree_of_thought", "wikichat"], required=True)
+    flags.add_argument("--workflow", choices=list(SYSTEMS), required=True)
     flags.add_argument("--port", type=int, default=18200)
     flags.add_argument("--replicas", nargs="+", required=True, help="base URLs of the model's replicas")
     asyncio.run(serve(flags.parse_args()))

@@ -1,5 +1,6 @@
-"""What the models of model_mock.py say: to each prompt of the workflows factool, tree_of_thought, wikichat and natural_reasoning one
-reply, always the same, in the form that the prompt asks for and about as long as a model's. The facts are those of their passages.
+"""What the models of model_mock.py say: to each prompt of the workflows factool, tree_of_thought, wikichat, storm_outline and
+natural_reasoning one reply, always the same, in the form that the prompt asks for and about as long as a model's. The facts are
+those of their passages.
 """
 
 import json
@@ -147,6 +148,43 @@ def draft(prompt, _):
     return " ".join(said[:6])
 
 
+# storm_outline
+
+PAGES = passages("storm_outline")
+
+
+def titles(random, least, most):
+    return [page["title"] for page in random.sample(PAGES, random.randint(least, most))]
+
+
+def related(_, random):
+    return "\n".join(titles(random, 3, 5))
+
+
+def interests(_, random):
+    return "\n".join(f"{who}: {title}" for who, title in zip(("Historian", "Engineer", "Sociologist"), titles(random, 3, 3)))
+
+
+def question(prompt, random):
+    asked = prompt.count("\nExpert: ")
+    if asked and random.random() < 0.4:
+        return "NO MORE QUESTIONS"
+    return f"What should readers know about {titles(random, 1, 1)[0]}, and what follows from it for this article?"
+
+
+def lookups(_, random):
+    return "\n".join(titles(random, 2, 3))
+
+
+def told(prompt, _):
+    found = re.findall(r"^\[(\d+)\] [^:]+: (.+)", prompt, re.MULTILINE)
+    return " ".join(f"{text} [{number}]" for number, text in found)
+
+
+def outline(_, random):
+    return "\n".join(f"# {title}\n## Origin\n## Use" for title in titles(random, 3, 5))
+
+
 # natural_reasoning
 
 
@@ -155,6 +193,13 @@ def scores(_, random):
 
 
 FORMS = [
+    ("Name up to five existing articles on similar subjects", related),
+    ("Name three sides that belong to a complete article", interests),
+    ("Ask your next question: one that the expert", question),
+    ("Write up to three queries, one a line", lookups),
+    ("Answer with what these sources say, as fully", told),
+    ("Improve the outline with what they learned", outline),
+    ("Write the outline of an encyclopedia article about", outline),
     ("as the source of an exam question", scores),
     ("List the claims of the answer below", claims),
     ("Write two different queries for a search engine", queries),

@@ -43,6 +43,7 @@ ROLES = {
     "factool": ["writer", "extractor", "ranker", "judge"],
     "tree_of_thought": ["proposer", "judge", "writer"],
     "wikichat": ["planner", "writer", "ranker", "reader", "extractor", "judge"],
+    "storm_outline": ["editor", "expert", "outliner"],
 }
 MOCK_PORT, LANGGRAPH_PORT = 18100, 18200
 # A person may wait for 16 answers at once.
@@ -54,6 +55,8 @@ def given(workflow, number):
     random = Random(f"{workflow} {number}")
     if workflow == "tree_of_thought":
         return {"numbers": " ".join(str(random.randint(1, 13)) for _ in range(4))}
+    if workflow == "storm_outline":
+        return {"topic": f"Lighthouses, part {number}"}
     about = random.sample(["gold", "the Moon", "bees", "Paris", "Hamlet", "rivers", "mountains", "planets"], 2)
     return {"message" if workflow == "wikichat" else "prompt": f"What about {about[0]} and {about[1]}, number {number}?"}
 
