@@ -106,7 +106,14 @@ fn examine(before: Files, after: Files, changed: &BTreeSet<DocumentId>) -> Vec<D
     let mut places = Places { files: &texts, read: BTreeMap::new() };
     let mut found: Vec<DocumentFinding> = changed.iter().filter_map(|id| misnamed(&mut places, id)).collect();
     if !built.problems.is_empty() && !texts.is_empty() {
-        let known = known(before, &Trials { samples: &samples, ..Trials::NONE });
+        let mut known = known(before.clone());
+        // Samples are played anew only where a workflow that did not change has problems.
+        let others: BTreeSet<String> =
+            built.problems.iter().filter_map(|problem| unchanged(problem, changed)).collect();
+        if !others.is_empty() {
+            let trials = Trials { samples: &|workflow| others.contains(workflow), ..Trials::NONE };
+            known.extend(Library::build(before, &trials).problems.iter().map(key));
+        }
         let deletes = changed.iter().any(|id| texts.iter().all(|(path, _)| DocumentId::of(path).as_ref() != Ok(id)));
         let blamed = built.problems.into_iter().filter(|problem| {
             let own = DocumentId::of(&problem.file).is_ok_and(|id| changed.contains(&id));
@@ -155,9 +162,16 @@ fn with_callees<'a>(workflows: &'a BTreeMap<String, Workflow>, name: &'a str) ->
     })
 }
 
-/// What was wrong before.
-fn known(before: Files, trials: &Trials<'_>) -> BTreeSet<(String, String, String)> {
-    Library::build(before, trials).problems.iter().map(key).collect()
+/// The workflow that a problem is in, if that was not changed.
+fn unchanged(problem: &Problem, changed: &BTreeSet<DocumentId>) -> Option<String> {
+    let id = DocumentId::of(&problem.file).ok()?;
+    (id.kind == Kind::Workflow && !changed.contains(&id)).then_some(id.name)
+}
+
+/// What was wrong before, samples of workflows left out.
+fn known(before: Files) -> BTreeSet<(String, String, String)> {
+    let problems = LIBRARIES.assemble_here(before).err().unwrap_or_default();
+    problems.iter().map(key).collect()
 }
 
 /// Lines move; the rest of a problem stays as long as it does.
