@@ -11,7 +11,7 @@ use domain::project::{DocumentId, Kind};
 use gloo_net::http::Method;
 use serde_json::Value;
 
-use super::{AbortSignal, Answer, NO_BODY, change_abortable, events, get, get_with, post, post_abortable, with_params};
+use super::{AbortSignal, Answer, NO_BODY, change_abortable, events, get, get_with, post_abortable, with_params};
 use crate::address::segment;
 
 /// A document, and the project that it is of.
@@ -71,8 +71,8 @@ pub async fn save(signal: &AbortSignal, place: &DocumentRef, wanted: &SaveDocume
 }
 
 /// What saving it would find; keeps nothing.
-pub async fn check(place: &DocumentRef, wanted: &SaveDocument) -> Answer<Vec<DocumentFinding>> {
-    post(&place.path("/check"), wanted).await
+pub async fn check(signal: &AbortSignal, place: &DocumentRef, wanted: &SaveDocument) -> Answer<Vec<DocumentFinding>> {
+    post_abortable(signal, &place.path("/check"), wanted).await
 }
 
 pub async fn delete(signal: &AbortSignal, place: &DocumentRef, message: &str) -> Answer<Changes> {

@@ -10,7 +10,7 @@ use crate::pages::authoring::draft::Draft;
 use crate::pages::authoring::local;
 use crate::pages::authoring::references::References;
 use crate::pages::authoring::validator;
-use ui::api_client;
+use ui::api_client::{self, AbortGuard, AbortSignal};
 use ui::components::explain;
 
 /// The server proves scenarios: it is asked when nobody types.
@@ -34,9 +34,12 @@ pub fn keep_checked(draft: Draft, references: References) {
     let checked = RwSignal::new(if draft.restored.get_untracked() { CheckState::Here } else { CheckState::Whole });
     provide_context(Checks(checked));
     let asked = StoredValue::new(0_u32);
+    // Dropped, it breaks the check off: a text that is no longer there takes none of the author's share.
+    let guard = StoredValue::new_local(None::<AbortGuard>);
     Effect::new(move |_| {
         let (files, playbook, model) = (draft.files.get(), references.playbook.get(), references.model.get());
         asked.update_value(|asked| *asked += 1);
+        guard.set_value(None);
         let mine = asked.get_value();
         let current = move || asked.try_get_value() == Some(mine);
         spawn_local(async move {
@@ -57,7 +60,9 @@ pub fn keep_checked(draft: Draft, references: References) {
         set_timeout(
             move || {
                 if current() {
-                    ask(draft, checked, current);
+                    let own = AbortGuard::new();
+                    ask(draft, checked, own.signal(), current);
+                    guard.set_value(Some(own));
                 }
             },
             PAUSE,
@@ -65,11 +70,11 @@ pub fn keep_checked(draft: Draft, references: References) {
     });
 }
 
-fn ask(draft: Draft, checked: RwSignal<CheckState>, current: impl Fn() -> bool + 'static) {
+fn ask(draft: Draft, checked: RwSignal<CheckState>, signal: AbortSignal, current: impl Fn() -> bool + 'static) {
     let place = draft.place();
     let wanted = SaveDocument { files: draft.files.get_untracked(), ..SaveDocument::default() };
     spawn_local(async move {
-        let answer = api_client::documents::check(&place, &wanted).await;
+        let answer = api_client::documents::check(&signal, &place, &wanted).await;
         // Something else was typed meanwhile, or the page has gone.
         if !current() {
             return;
