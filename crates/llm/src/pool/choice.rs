@@ -37,7 +37,7 @@ pub fn choose(replicas: &[Replica], wanted: &CallPreferences, now: Instant) -> O
     {
         return Some(home);
     }
-    // Of equally loaded ones the next in the order of the call's homes; without a home, another one each time.
+    // Breaks ties: by the number of the call, so that it goes to the same replica again, or else by one that changes with each call.
     let tie = wanted.sticky.unwrap_or_else(|| replicas.iter().map(Replica::sent).sum());
     let open = (0..replicas.len()).filter(may).filter(|index| replicas[*index].has_room());
     open.min_by_key(|index| {

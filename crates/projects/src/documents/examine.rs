@@ -94,7 +94,7 @@ fn examine(before: Files, after: Files, changed: &BTreeSet<DocumentId>) -> Vec<D
             || has(Kind::Playbook, &scenario.playbook)
             || judges.get(&scenario.playbook).is_some_and(|judge| has(Kind::Judge, judge))
     };
-    // What a workflow calls, and what a conversation of it is played from, may change what it makes of its samples.
+    // The samples of a workflow also depend on the workflows that it calls and, if it plays scenarios, on other documents.
     let plays = changed.iter().any(|id| id.kind != Kind::Workflow);
     let workflows = workflows(&after);
     let samples = |workflow: &str| {
@@ -107,7 +107,7 @@ fn examine(before: Files, after: Files, changed: &BTreeSet<DocumentId>) -> Vec<D
     let mut found: Vec<DocumentFinding> = changed.iter().filter_map(|id| misnamed(&mut places, id)).collect();
     if !built.problems.is_empty() && !texts.is_empty() {
         let mut known = known(before.clone());
-        // Samples are played anew only where a workflow that did not change has problems.
+        // Were the samples of these workflows wrong before? Playing them takes seconds, so only these are played.
         let others: BTreeSet<String> =
             built.problems.iter().filter_map(|problem| unchanged(problem, changed)).collect();
         if !others.is_empty() {
@@ -162,13 +162,13 @@ fn with_callees<'a>(workflows: &'a BTreeMap<String, Workflow>, name: &'a str) ->
     })
 }
 
-/// The workflow that a problem is in, if that was not changed.
+/// The workflow that has this problem, unless it is one of those that were changed.
 fn unchanged(problem: &Problem, changed: &BTreeSet<DocumentId>) -> Option<String> {
     let id = DocumentId::of(&problem.file).ok()?;
     (id.kind == Kind::Workflow && !changed.contains(&id)).then_some(id.name)
 }
 
-/// What was wrong before, samples of workflows left out.
+/// The problems before the change, except those of samples, which are not played here.
 fn known(before: Files) -> BTreeSet<(String, String, String)> {
     let problems = LIBRARIES.assemble_here(before).err().unwrap_or_default();
     problems.iter().map(key).collect()

@@ -99,7 +99,7 @@ impl Line {
         self.waiting.remove(&ticket)
     }
 
-    /// Somebody near the head of the line who is at home at this replica, where the first is not, though it is elsewhere.
+    /// Somebody near the head of the line who is at home at this replica, if the first has its home elsewhere.
     fn at_home(&self, first: Ticket, index: usize, replicas: &[Replica], now: Instant) -> Option<Ticket> {
         let is_at_home = |waiter: &Waiter| home(replicas, &waiter.wanted, now) == Some(index);
         let waiter = self.waiting.get(&first)?;

@@ -34,7 +34,7 @@ pub fn keep_checked(draft: Draft, references: References) {
     let checked = RwSignal::new(if draft.restored.get_untracked() { CheckState::Here } else { CheckState::Whole });
     provide_context(Checks(checked));
     let asked = StoredValue::new(0_u32);
-    // Dropped, it breaks the check off: a text that is no longer there takes none of the author's share.
+    // Dropping it aborts the check: an outdated text must not use up the author's share of checks.
     let guard = StoredValue::new_local(None::<AbortGuard>);
     Effect::new(move |_| {
         let (files, playbook, model) = (draft.files.get(), references.playbook.get(), references.model.get());
