@@ -11,6 +11,7 @@ use anyhow::{Context, bail, ensure};
 use domain::api::RunState;
 use domain::storage::ProjectStorage;
 use parking_lot::Mutex;
+use rows::plays_rows;
 use rustix::fs::statvfs;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::de::DeserializeOwned;
@@ -27,14 +28,19 @@ use super::api::Caller;
 use super::cases::{ended, row, summary};
 use super::machine;
 use super::program::{Database, Place};
+use super::workflows;
 
 /// One lives through it all; of the others one is killed at a time.
 const PLAYERS: usize = 4;
+/// The dataset whose rows are played.
+const PAGES: &str = "pages";
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How often the server is asked for the same, before that is an error.
 const LOOKS: u32 = 10;
 const SAMPLE_EVERY: u64 = 30;
 const KILL_EVERY: u64 = 60;
+/// One run in so many is of rows of a workflow, played by stand-ins.
+const ROWS_EVERY: usize = 4;
 /// Conversations of the run that jobs are about.
 const FOR_JOBS: u32 = 200;
 /// What docs/deploy.md says that a conversation takes.
@@ -47,10 +53,10 @@ pub struct Flags {
     /// No run is begun after so long; the last one is played to its end
     #[arg(long, default_value_t = 120)]
     minutes: u64,
-    /// Conversations in all
-    #[arg(long, default_value_t = 1_000_000)]
+    /// Conversations and rows in all
+    #[arg(long, default_value_t = 2_000_000)]
     n: u32,
-    /// Conversations of each run
+    /// Conversations or rows of each run
     #[arg(long, default_value_t = 50_000)]
     each: u32,
     /// Conversations that each of the four players plays at once
@@ -76,12 +82,30 @@ struct Soak<'a> {
     /// Runs that are played, the newest last, and those that have ended.
     open: Vec<Run>,
     done: Vec<Run>,
-    /// Conversations that are stored to be played, and those of runs that have ended.
+    /// Conversations and rows that are stored to be played.
     stored: u32,
-    ended: i64,
+    /// Those of runs that have ended.
+    ended: Tasks,
     kills: u64,
     counts: Arc<Mutex<JobCounts>>,
     begun: Instant,
+}
+
+/// How many tasks there are of each kind.
+#[derive(Clone, Copy, Default)]
+struct Tasks {
+    conversations: i64,
+    rows: i64,
+}
+
+impl Tasks {
+    fn add(&mut self, run: &Run, tasks: i64) {
+        *if plays_rows(&run.kind) { &mut self.rows } else { &mut self.conversations } += tasks;
+    }
+
+    const fn all(self) -> i64 {
+        self.conversations + self.rows
+    }
 }
 
 pub async fn case(place: &Place, flags: &Flags) -> anyhow::Result<()> {
@@ -90,9 +114,11 @@ pub async fn case(place: &Place, flags: &Flags) -> anyhow::Result<()> {
     let (model, url) = place.model(&["--median-ms", &flags.median_ms.to_string()]).await?;
     place.name_model(&url, 10_000)?;
     place.done(&db.url, &["sync", "--push"]).await?;
-    let (server, url) = place.serve(&db, &["--no-play"]).await?;
-    let mut players =
-        (0..PLAYERS).map(|_| place.play(&db, flags.concurrency, &[])).collect::<anyhow::Result<Vec<_>>>()?;
+    let (server, url) = place.serve(&db, &["--no-play", "--objects", "objects"]).await?;
+    let mut players = (0..PLAYERS)
+        .map(|_| place.play(&db, flags.concurrency, &workflows::STORAGE))
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    workflows::dataset(place, &db, PAGES, flags.each.into(), workflows::web_page).await?;
     let subject = place.run(&db, FOR_JOBS, &["--agent", "mock"]).await?;
     ended(&db.pool, &subject, &mut players).await?;
     let mut soak = Soak {
@@ -106,7 +132,7 @@ pub async fn case(place: &Place, flags: &Flags) -> anyhow::Result<()> {
         open: Vec::new(),
         done: Vec::new(),
         stored: 0,
-        ended: 0,
+        ended: Tasks::default(),
         kills: 0,
         counts: Arc::default(),
         begun: Instant::now(),
@@ -154,8 +180,8 @@ impl Soak<'_> {
             if seconds / KILL_EVERY > minutes {
                 minutes = seconds / KILL_EVERY;
                 self.kill_one().await?;
-                self.say(minutes, all, all - before);
-                before = all;
+                self.say(minutes, all.all(), all.all() - before);
+                before = all.all();
             }
         }
     }
@@ -164,21 +190,26 @@ impl Soak<'_> {
         let (kills, counts) = (self.kills, self.counts.lock());
         let (jobs, failed) = (counts.ended.values().sum::<u32>(), &counts.failed);
         println!(
-            "{minutes} min: {all} conversations, {in_it} in the last one; {kills} kills, {jobs} jobs, failed {failed:?}"
+            "{minutes} min: {all} conversations and rows, {in_it} in the last one; {kills} kills, {jobs} jobs, failed {failed:?}"
         );
     }
 
     async fn next_run(&mut self) -> anyhow::Result<()> {
         let n = self.flags.each.min(self.flags.n - self.stored);
-        let seed = (self.done.len() + self.open.len()).to_string();
-        self.open.push(self.place.run(self.db, n, &["--agent", "mock", "--seed", &seed]).await?);
+        let number = self.done.len() + self.open.len();
+        let run = if number % ROWS_EVERY == ROWS_EVERY - 1 && n == self.flags.each {
+            workflows::order(self.place, self.db, workflows::FUNNEL, PAGES).await?
+        } else {
+            self.place.run(self.db, n, &["--agent", "mock", "--seed", &number.to_string()]).await?
+        };
+        self.open.push(run);
         self.stored += n;
         Ok(())
     }
 
-    /// Conversations that have ended.
-    async fn progress(&mut self) -> anyhow::Result<i64> {
-        let mut all = 0;
+    /// What has ended.
+    async fn progress(&mut self) -> anyhow::Result<Tasks> {
+        let mut open = Tasks::default();
         for run in std::mem::take(&mut self.open) {
             let now = summary(&self.db.pool, &run).await?;
             ensure!(
@@ -188,14 +219,15 @@ impl Soak<'_> {
                 now.paused_because
             );
             if now.state == RunState::Finished {
-                self.ended += now.finished;
+                self.ended.add(&run, now.finished);
                 self.done.push(run);
             } else {
-                all += now.finished;
+                open.add(&run, now.finished);
                 self.open.push(run);
             }
         }
-        Ok(all + self.ended)
+        let Tasks { conversations, rows } = self.ended;
+        Ok(Tasks { conversations: conversations + open.conversations, rows: rows + open.rows })
     }
 
     /// Of the newest run.
@@ -217,7 +249,7 @@ impl Soak<'_> {
             return Ok(());
         }
         self.players[turn].kill().await?;
-        self.players[turn] = self.place.play(self.db, self.flags.concurrency, &[])?;
+        self.players[turn] = self.place.play(self.db, self.flags.concurrency, &workflows::STORAGE)?;
         Ok(())
     }
 
@@ -238,13 +270,14 @@ impl Soak<'_> {
         bail!("{path} was refused {LOOKS} times")
     }
 
-    async fn sample(&mut self, all: i64) -> anyhow::Result<Sample> {
+    async fn sample(&mut self, all: Tasks) -> anyhow::Result<Sample> {
         if let Some(status) = self.players[0].try_wait()? {
             bail!("the player that nobody kills ended: {status}");
         }
         // As somebody does who looks at what is played.
         if let Some(run) = self.open.last() {
-            self.look::<Value>(&format!("/api/v1/runs/{}/conversations", run.id)).await?;
+            let list = if plays_rows(&run.kind) { "rows" } else { "conversations" };
+            self.look::<Value>(&format!("/api/v1/runs/{}/{list}", run.id)).await?;
         }
         let storage: ProjectStorage = self.look("/api/v1/projects/default/storage").await?;
         let players: Vec<u64> = self.players.iter().filter_map(Child::id).map(machine::memory).collect();
@@ -254,7 +287,8 @@ impl Soak<'_> {
         let jobs = u64::from(self.counts.lock().ended.values().sum::<u32>());
         Ok([
             self.begun.elapsed().as_secs(),
-            all.cast_unsigned(),
+            all.conversations.cast_unsigned(),
+            all.rows.cast_unsigned(),
             jobs,
             self.kills,
             machine::memory(self.server),
@@ -269,11 +303,11 @@ impl Soak<'_> {
         ])
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "figures")]
     fn report(&self, samples: &Samples) {
         let seconds = self.begun.elapsed().as_secs_f64();
-        row("conversations", &format!("{} of {} runs in {:.0} min", self.ended, self.done.len(), seconds / 60.0));
-        row("conversations a second", &format!("{:.0}", self.ended as f64 / seconds));
+        let Tasks { conversations, rows } = self.ended;
+        row("conversations", &format!("{conversations} and {rows} rows in {:.0} min", seconds / 60.0));
+        row("runs", &self.done.len().to_string());
         row("processes killed by SIGKILL", &self.kills.to_string());
         let counts = self.counts.lock();
         row("jobs that ended", &format!("{:?}", counts.ended));

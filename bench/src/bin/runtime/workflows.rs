@@ -18,7 +18,9 @@ use super::program::{Database, Place};
 
 /// Of a hundred rows so many pass the first step.
 const PASSING: u64 = 6;
-const STORAGE: [&str; 4] = ["--objects", "objects", "--files", "files"];
+/// The workflow that most rows leave at its first step.
+pub const FUNNEL: &str = "natural_reasoning";
+pub const STORAGE: [&str; 4] = ["--objects", "objects", "--files", "files"];
 
 #[derive(clap::Args, Clone)]
 pub struct Funnel {
@@ -41,7 +43,7 @@ pub struct Talks {
 }
 
 /// Nearly all pages are of another language than the workflow keeps.
-fn web_page(i: u64) -> Value {
+pub fn web_page(i: u64) -> Value {
     let passes = i % 100 < PASSING;
     let title = if passes { "Falling stones" } else { "Opening hours" };
     let english = if passes { 0.97 } else { 0.2 };
@@ -55,14 +57,13 @@ fn question(i: u64) -> Value {
 }
 
 pub async fn funnel(place: &Place, flags: &Funnel) -> anyhow::Result<()> {
-    const WORKFLOW: &str = "natural_reasoning";
     let db = place.database().await?;
     dataset(place, &db, "pages", flags.n, web_page).await?;
-    let run = order(place, &db, WORKFLOW, "pages").await?;
+    let run = order(place, &db, FUNNEL, "pages").await?;
     play(place, &db, &run, flags.n, flags.concurrency).await?;
     if flags.stored > 0 {
         dataset(place, &db, "many", flags.stored, web_page).await?;
-        order(place, &db, WORKFLOW, "many").await?;
+        order(place, &db, FUNNEL, "many").await?;
     }
     db.stop().await;
     Ok(())
@@ -106,7 +107,13 @@ async fn play(place: &Place, db: &Database, run: &Run, n: u64, concurrency: u32)
 
 /// Makes a dataset of so many rows, and says how long that took.
 #[expect(clippy::cast_precision_loss, reason = "a rate")]
-async fn dataset(place: &Place, db: &Database, name: &str, rows: u64, made: fn(u64) -> Value) -> anyhow::Result<()> {
+pub async fn dataset(
+    place: &Place,
+    db: &Database,
+    name: &str,
+    rows: u64,
+    made: fn(u64) -> Value,
+) -> anyhow::Result<()> {
     let file = format!("{name}.jsonl");
     write(&place.path().join(&file), (0..rows).map(made))?;
     let begun = Instant::now();
@@ -126,7 +133,7 @@ fn write(path: &Path, rows: impl Iterator<Item = Value>) -> anyhow::Result<()> {
 }
 
 /// Stores a run over all rows of a dataset, and says how long that took.
-async fn order(place: &Place, db: &Database, workflow: &str, dataset: &str) -> anyhow::Result<Run> {
+pub async fn order(place: &Place, db: &Database, workflow: &str, dataset: &str) -> anyhow::Result<Run> {
     let begun = Instant::now();
     let arguments = [&["workflow", "run", workflow, "--dataset", dataset, "--detach"], &STORAGE[..]].concat();
     let said = place.done(&db.url, &arguments).await?;

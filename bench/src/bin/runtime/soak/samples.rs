@@ -8,9 +8,10 @@ use std::time::Duration;
 use super::super::cases::row;
 
 /// The columns of which each sample has a number.
-pub const COLUMNS: [&str; 13] = [
+pub const COLUMNS: [&str; 14] = [
     "seconds",
     "conversations",
+    "rows",
     "jobs",
     "kills",
     "server_bytes",
