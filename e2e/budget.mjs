@@ -120,7 +120,7 @@ async function scroll(page) {
   tell("list: to its end, from key to rows", ms(Date.now() - pressed));
 }
 
-const site = new Site({ n: 1, demo: true, viewport: { width: 1400, height: 900 } });
+const site = new Site({ n: 1, demo: true, flags: [], viewport: { width: 1400, height: 900 } });
 try {
   console.log("| what | measured |\n| --- | --- |");
   await sizes(process.env.WEB_DIST);

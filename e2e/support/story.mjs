@@ -26,24 +26,27 @@ export class Site {
   #prepare;
   #looks;
   #administrated;
+  #flags;
   #browser;
   #storageState;
 
   /**
    * `n`, `seed`, `playbook` and `args` say what is played; `demo` loads the demo documents; `prepare(site)` adds what
-   * the tests need besides; `administrated: false` leaves the first link to them. All else are options of every visit.
+   * the tests need besides; `administrated: false` leaves the first link to them; `flags` are the browser's. All else are
+   * options of every visit.
    */
-  constructor({ n = 1, seed = 3, playbook, args, demo, prepare = () => {}, administrated = true, ...looks }) {
+  constructor({ n = 1, seed = 3, playbook, args, demo, prepare = () => {}, administrated = true, flags, ...looks }) {
     this.#play = { n, seed, playbook, args };
     this.#demo = demo;
     this.#prepare = prepare;
     this.#looks = looks;
     this.#administrated = administrated;
+    this.#flags = flags;
   }
 
   async start() {
     this.server = await startServer(this.#play);
-    this.#browser = await startBrowser();
+    this.#browser = await startBrowser(this.#flags);
     if (this.#administrated) {
       this.#storageState = await firstStart(this.#browser, this.server);
     }

@@ -13,7 +13,8 @@ use crate::places::{self, find_program};
 use crate::process::run;
 use crate::{install, web};
 
-const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+/// The first one is the same Chromium without the parts that no test sees: a fifth less processor time.
+const BROWSERS: [&str; 4] = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
 /// Files that run at a time, each with a server and a browser of its own. One waits for its pages half of the time; two
 /// need a third less time on two cores, and more would only be slower one by one.
@@ -39,7 +40,8 @@ pub fn picture() -> Result<()> {
 /// What runs scripts of e2e/, with all they need but the program. It builds the web app.
 pub fn node() -> Result<Command> {
     if find_program(&BROWSERS).is_none() {
-        install::packages(&["chromium"])?;
+        // Not every release of Debian and Ubuntu has the first one.
+        install::packages(&["chromium-headless-shell"]).or_else(|_| install::packages(&["chromium"]))?;
     }
     let browser = find_program(&BROWSERS).context("no Chromium in PATH")?;
     install::programs(&["curl"], &["curl"])?;
