@@ -507,7 +507,10 @@ test("what a run may take, its forecast and its judges are ordered as they were 
       ["Forecast after", "4"],
     ];
     for (const [label, text] of fields) await limits.getByLabel(label).first().fill(text);
+    await page.getByLabel(/^Samples of each/).fill("3");
+    await look(page).getByText("72 conversations").waitFor();
     const typed = await order();
+    assert.equal(typed.samples, 3);
     assert.deepEqual(typed.budget, { conversations: 40, money: 12.5, seconds: 90, tokens: 50_000 });
     assert.deepEqual([typed.priority, typed.max_in_flight, typed.retries, typed.forecast], [7, 3, 0, 4]);
     const panel = page.getByRole("group", { name: "More judges" });

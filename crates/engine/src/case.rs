@@ -9,6 +9,7 @@ use std::sync::Arc;
 use domain::fault::FaultRule;
 use domain::persona::{Complexity, Persona, Speech};
 use domain::playbook::{AgentStyle, Limits, UserStyle};
+use domain::role::Role;
 use domain::scenario::Scenario;
 use domain::seed::Seed;
 
@@ -36,6 +37,8 @@ pub struct Case {
     pub variant: Option<String>,
     /// How many judges say what it was worth. More than one are a panel.
     pub judges: usize,
+    /// Which sample of its group this is, from 0. Samples differ in what the agent draws, and in nothing else.
+    pub sample: u32,
     /// Which attempt this is, from 1: what somebody else than the agent spoiled is played again, with other draws of the
     /// models and else the same.
     pub attempt: u32,
@@ -66,6 +69,7 @@ impl Case {
             user_style: UserStyle::Text,
             variant: None,
             judges: 1,
+            sample: 0,
             attempt: 1,
         }
     }
@@ -84,11 +88,14 @@ impl Case {
         self.playbook.spec.limits
     }
 
-    /// A sampling seed for a model call.
-    pub fn sampling(&self, purpose: &str) -> i64 {
-        match self.attempt {
-            0 | 1 => self.seed.sampling(purpose),
-            again => self.seed.sampling(&format!("{purpose} {again}")),
-        }
+    /// A sampling seed for a call of the model that plays a role.
+    pub fn sampling(&self, role: Role, place: &str) -> i64 {
+        let sample = if role == Role::Agent { self.sample } else { 0 };
+        let purpose = match (sample, self.attempt) {
+            (0, 0 | 1) => format!("{role} {place}"),
+            (0, again) => format!("{role} {place} {again}"),
+            (sample, attempt) => format!("{role} {place} {attempt} of sample {sample}"),
+        };
+        self.seed.sampling(&purpose)
     }
 }

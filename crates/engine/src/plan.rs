@@ -1,6 +1,7 @@
 //! What a run plays. A row follows from the run's seed and its own position alone, so it can be made anywhere.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use domain::persona::{Complexity, ComplexityMix, Persona, PersonaModel, Profile};
@@ -8,13 +9,15 @@ use domain::scenario::Scenario;
 use domain::seed::Seed;
 use rand::RngExt;
 
-/// The scenarios in turn, each time with a newly drawn user.
+/// The scenarios in turn, each group with a newly drawn user.
 pub struct Plan<'a> {
     pub scenarios: &'a [Arc<Scenario>],
     pub profiles: &'a BTreeMap<String, Profile>,
     pub model: &'a PersonaModel,
     /// Empty: as the model says.
     pub complexity: &'a ComplexityMix,
+    /// How many conversations of a group stand side by side. They are planned alike.
+    pub samples: NonZeroU32,
     pub seed: i64,
 }
 
@@ -41,15 +44,22 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// As [`rows`](Self::rows).
     pub fn row(&self, position: usize) -> Result<Row<'a>, String> {
-        let scenarios = self.scenarios;
+        let (scenarios, (group, _)) = (self.scenarios, group(position, self.samples));
         let scenario: &'a Scenario =
-            scenarios.get(position % scenarios.len().max(1)).ok_or("there is no scenario to play")?;
-        let repeat = u32::try_from(position / scenarios.len()).map_err(|e| e.to_string())?;
+            scenarios.get(group % scenarios.len().max(1)).ok_or("there is no scenario to play")?;
+        let repeat = u32::try_from(group / scenarios.len()).map_err(|e| e.to_string())?;
         let own = Seed::new(self.seed, &scenario.id, repeat);
         let profile = draw_profile(self.profiles, scenario, &own)?;
         let complexity = draw_complexity(self.model, self.complexity, profile, scenario, &own);
         Ok(Row { position, scenario, repeat, profile, complexity })
     }
+}
+
+/// The group at a position, and which of its samples stands there, both from 0.
+pub fn group(position: usize, samples: NonZeroU32) -> (usize, u32) {
+    let samples = samples.get();
+    let sample = u32::try_from(position % samples as usize).unwrap_or_default();
+    (position / samples as usize, sample)
 }
 
 /// One of the profiles that may play a scenario.

@@ -276,6 +276,7 @@ pub fn case(agent_style: AgentStyle, complexity: Complexity) -> Arc<Case> {
         user_style: UserStyle::Text,
         variant: None,
         judges: 1,
+        sample: 0,
         attempt: 1,
         faults: Vec::new(),
     })

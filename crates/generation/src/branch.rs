@@ -1,6 +1,7 @@
 //! Another way on from a turn of a conversation: with another model for the agent, or with words that somebody wrote in
 //! place of the turn. What was said before is shared, so that both are a pair that parts there.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -133,6 +134,7 @@ fn changed(
         scenarios: vec![planned.scenario.clone()],
         personas: vec![planned.persona.clone()],
         branch_of: Some(origin),
+        samples: NonZeroU32::MIN,
         forecast: None,
         ..config
     };

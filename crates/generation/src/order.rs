@@ -5,8 +5,9 @@ pub mod limits;
 pub mod selection;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
-use domain::api::{FieldError, RunOrder};
+use domain::api::{FieldError, MOST_SAMPLES, RunOrder};
 use domain::fault;
 use domain::forecast::Pilot;
 use domain::problem::{MOST_PROBLEMS, did_you_mean, explained};
@@ -80,6 +81,7 @@ impl OrderChecker<'_> {
             self.wrong("/playbooks", format!("`{}` has no scenario to play", selection.names()));
         }
         self.numbers(order);
+        let (samples, planned) = self.amount(order);
         let known: Vec<&str> = selection.playbooks.iter().flat_map(|playbook| playbook.sub_agents()).collect();
         let sub_agents = self.sub_agents(order, &known);
         let models = Role::ALL.map(|role| {
@@ -113,6 +115,7 @@ impl OrderChecker<'_> {
             scenarios: selection.scenarios.iter().map(|scenario| scenario.id.clone()).collect(),
             personas: profiles.keys().cloned().collect(),
             complexity: order.complexity.clone(),
+            samples,
             pools,
             pipelining: !order.no_pipelining,
             criteria_apart: order.criteria_apart,
@@ -124,7 +127,7 @@ impl OrderChecker<'_> {
             project,
             playbook: selection.names(),
             seed: order.seed.unwrap_or(1),
-            planned: order.n.unwrap_or(24) as usize,
+            planned: planned as usize,
             priority: order.priority,
             max_in_flight: order.max_in_flight,
             budget,
@@ -133,10 +136,25 @@ impl OrderChecker<'_> {
         CheckedOrder { config, terms }
     }
 
-    fn numbers(&mut self, order: &RunOrder) {
-        if !(1..=MOST).contains(&order.n.unwrap_or(24)) {
+    /// Samples of each group, and conversations in all.
+    fn amount(&mut self, order: &RunOrder) -> (NonZeroU32, u32) {
+        let n = order.n.unwrap_or(24);
+        if !(1..=MOST).contains(&n) {
             self.wrong("/n", format!("must be from 1 to {MOST}"));
         }
+        let samples = order.samples.unwrap_or(1);
+        if !(1..=MOST_SAMPLES).contains(&samples) {
+            self.wrong("/samples", format!("must be from 1 to {MOST_SAMPLES}"));
+        }
+        let planned = n.saturating_mul(samples);
+        if planned > MOST && self.errors.is_empty() {
+            let all = u64::from(n) * u64::from(samples);
+            self.wrong("/n", format!("{n} times {samples} samples are {all} conversations; a run has at most {MOST}"));
+        }
+        (NonZeroU32::new(samples).unwrap_or(NonZeroU32::MIN), planned)
+    }
+
+    fn numbers(&mut self, order: &RunOrder) {
         if order.retries.is_some_and(|retries| retries > MOST_RETRIES) {
             self.wrong("/retries", format!("must be at most {MOST_RETRIES}"));
         }

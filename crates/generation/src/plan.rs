@@ -1,6 +1,7 @@
 //! What a run will play. Everything derives from the run's seed, so a plan is the same wherever it is made.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
@@ -75,6 +76,9 @@ pub struct RunConfig {
     /// How users put things; empty: as the persona model weighs it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub complexity: ComplexityMix,
+    /// How many conversations have the same start: positions side by side, which differ only in what the agent draws.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub samples: NonZeroU32,
     /// What models.yaml says of the models that are named here: their endpoints and prices.
     #[serde(default)]
     pub pools: Vec<PoolSpec>,
@@ -95,6 +99,14 @@ pub struct RunConfig {
 
 const fn yes() -> bool {
     true
+}
+
+const fn one() -> NonZeroU32 {
+    NonZeroU32::MIN
+}
+
+const fn is_one(samples: &NonZeroU32) -> bool {
+    samples.get() == 1
 }
 
 impl RunConfig {
@@ -150,6 +162,7 @@ pub struct Repertoire {
     scenarios: Vec<Arc<Scenario>>,
     profiles: BTreeMap<String, Profile>,
     complexity: ComplexityMix,
+    samples: NonZeroU32,
 }
 
 impl Repertoire {
@@ -166,12 +179,13 @@ impl Repertoire {
             scenarios: scenarios.collect::<anyhow::Result<_>>()?,
             profiles: profiles.collect::<anyhow::Result<_>>()?,
             complexity: config.complexity.clone(),
+            samples: config.samples,
         })
     }
 
     pub fn plan<'a>(&'a self, library: &'a Library, seed: i64) -> Plan<'a> {
-        let Self { scenarios, profiles, complexity } = self;
-        Plan { scenarios, profiles, model: &library.personas, complexity, seed }
+        let Self { scenarios, profiles, complexity, samples } = self;
+        Plan { scenarios, profiles, model: &library.personas, complexity, samples: *samples, seed }
     }
 }
 
@@ -198,6 +212,7 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &PlannedC
         user_style: config.user_style,
         variant: config.variant.clone(),
         judges: 1 + config.panel.len(),
+        sample: engine::plan::group(usize::try_from(planned.position)?, config.samples).1,
         attempt: u32::try_from(planned.attempt)?,
         faults: case.faults.iter().chain(&config.faults).cloned().collect(),
         ..case

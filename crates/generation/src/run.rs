@@ -121,5 +121,7 @@ pub async fn resume(db: &mut PgConnection, id: Uuid) -> store::Result<()> {
 pub fn check(library: &Library, config: &RunConfig, seed: i64) -> anyhow::Result<()> {
     let repertoire = Repertoire::of(library, config)?;
     let plan = repertoire.plan(library, seed);
-    (0..config.scenarios.len().max(1)).try_for_each(|position| plan.row(position).map(drop)).map_err(|e| anyhow!(e))
+    let samples = config.samples.get() as usize;
+    let mut groups = 0..config.scenarios.len().max(1);
+    groups.try_for_each(|group| plan.row(group * samples).map(drop)).map_err(|e| anyhow!(e))
 }

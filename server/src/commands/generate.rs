@@ -8,6 +8,7 @@ pub(super) mod summary;
 pub(super) mod terms;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use domain::Problem;
-use domain::api::{RunState, RunSummary};
+use domain::api::{MOST_SAMPLES, RunState, RunSummary};
 use domain::forecast::Pilot;
 use domain::outcome::{Blame, Outcome};
 use domain::persona::Profile;
@@ -67,6 +68,9 @@ pub struct Generate {
     /// How many conversations
     #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..))]
     n: u32,
+    /// How many times each of them is played, with the same user, world and faults: only the agent's model draws anew
+    #[arg(long, default_value = "1", value_name = "N", value_parser = samples)]
+    samples: NonZeroU32,
     /// Seed from which everything random is derived
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     seed: i64,
@@ -142,8 +146,8 @@ pub async fn run(args: Generate) -> anyhow::Result<ExitCode> {
     }
     if args.dry_run {
         let Order { library, config, terms, scenarios, profiles } = &order;
-        let plan =
-            Plan { scenarios, profiles, model: &library.personas, complexity: &config.complexity, seed: terms.seed };
+        let (model, complexity, samples) = (&library.personas, &config.complexity, config.samples);
+        let plan = Plan { scenarios, profiles, model, complexity, samples, seed: terms.seed };
         let rows = plan.rows(terms.planned).map_err(anyhow::Error::msg)?;
         summary::dry_run(&terms.playbook, &rows, config);
         return Ok(ExitCode::SUCCESS);
@@ -213,6 +217,7 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
         scenarios: selection.scenarios.iter().map(|scenario| scenario.id.clone()).collect(),
         personas: profiles.keys().cloned().collect(),
         complexity,
+        samples: args.samples,
         pools,
         pipelining: !args.no_pipelining,
         criteria_apart: args.criteria_apart,
@@ -221,8 +226,14 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     run::check(&library, &config, args.seed).map_err(|e| BadInput::one("--persona", e.to_string()))?;
     check_keys(&config)?;
     let scenarios = selection.scenarios;
-    terms = Terms { playbook, seed: args.seed, planned: args.n as usize, ..terms };
+    let planned = args.n as usize * args.samples.get() as usize;
+    terms = Terms { playbook, seed: args.seed, planned, ..terms };
     Ok(Order { library, config, terms, scenarios, profiles })
+}
+
+fn samples(text: &str) -> Result<NonZeroU32, String> {
+    let found = text.parse().ok().filter(|samples: &NonZeroU32| samples.get() <= MOST_SAMPLES);
+    found.ok_or_else(|| format!("expected a number from 1 to {MOST_SAMPLES}"))
 }
 
 /// Keys are looked for before anything is stored.

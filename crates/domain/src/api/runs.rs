@@ -14,6 +14,9 @@ use crate::persona::ComplexityMix;
 use crate::playbook::{AgentStyle, UserStyle};
 use crate::role::Role;
 
+/// Most samples of a group. Papers on learning from groups of rollouts use 4 to 64.
+pub const MOST_SAMPLES: u32 = 1_000;
+
 /// An order for a run. Absent fields have the default of `groundstate generate`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -38,6 +41,11 @@ pub struct RunOrder {
     #[schema(minimum = 1, maximum = 100_000_000)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<u32>,
+    /// How many times each of them is played; default: 1. What is played from the same start is a group: its samples have the
+    /// same user, world and faults, and differ only in what the agent's model draws.
+    #[schema(minimum = 1, maximum = 1_000)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u32>,
     /// Seed from which everything random is derived; default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<i64>,
@@ -113,7 +121,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OrderPreview {
     pub playbooks: Vec<String>,
-    /// How many conversations.
+    /// How many conversations, all samples of each group counted.
     pub planned: usize,
     /// Played in turn.
     pub scenarios: Vec<String>,

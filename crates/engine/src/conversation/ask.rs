@@ -32,7 +32,7 @@ impl Conversation {
             schema: None,
             temperature: role.default_temperature(),
             max_tokens: role.default_max_tokens(),
-            seed: self.case.sampling(&format!("{role} {place}")),
+            seed: self.case.sampling(role, place),
         }
     }
 

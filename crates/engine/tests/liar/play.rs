@@ -107,6 +107,7 @@ fn case(playbook: Arc<Playbook>, scenario: domain::scenario::Scenario, world: &V
         user_style: UserStyle::Text,
         variant: None,
         judges: 1,
+        sample: 0,
         attempt: 1,
         faults: Vec::new(),
     }

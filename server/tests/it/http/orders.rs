@@ -302,10 +302,33 @@ async fn users_put_things_as_the_order_weighs_it(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn each_conversation_is_played_as_often_as_ordered_and_exported_as_a_group(pool: PgPool) {
+    let app = filled(&pool, &[]).await;
+    let order = json!({"scenarios": [HELP, HANDOVER], "n": 2, "samples": 3});
+    let looked: Value = app.post(&format!("{RUNS}/preview"), &order).await;
+    assert_eq!(looked["planned"], 6);
+    let run: RunSummary = app.post(RUNS, &order).await;
+    assert_eq!(run.planned, 6);
+    let terms: RunTerms = app.json(&format!("/api/v1/runs/{}/config", run.id)).await;
+    assert_eq!(terms.config["samples"], 3);
+    play(&pool, &run.id).await;
+    let found: Page<ConversationSummary> = app.json(&format!("/api/v1/runs/{}/conversations", run.id)).await;
+    let scenarios: Vec<&str> = found.items.iter().map(|found| found.scenario.as_str()).collect();
+    assert_eq!(scenarios, [[HELP; 3], [HANDOVER; 3]].concat());
+    let spec = json!({"source": {"run": {"id": run.id}}, "profile": "groups"});
+    let preview: Value = app.post("/api/v1/projects/default/exports/preview", &spec).await;
+    let group = &preview["record"];
+    assert_eq!(group["group_id"], format!("{}/0", run.id));
+    let rewards: Vec<&Value> = group["completions"].as_array().unwrap().iter().map(|one| &one["reward"]).collect();
+    assert_eq!(rewards, [1; 3]);
+    assert_eq!(group["dead"], true, "whoever follows the script does always the same");
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn every_mistake_of_an_order_has_its_place(pool: PgPool) {
     let app = filled(&pool, &[]).await;
     let wrong = json!({
-        "playbooks": ["retail_bnk"], "personas": ["nobody"], "n": 0, "retries": 101, "max_in_flight": 0,
+        "playbooks": ["retail_bnk"], "personas": ["nobody"], "n": 0, "samples": 1001, "retries": 101, "max_in_flight": 0,
         "models": {"agent": "gpt-x", "judge": "x@http://169.254.169.254/v1"}, "panel": ["scripted"],
         "complexity": {"vague": 0.0}, "temperatures": {"agent": 3.5}, "max_tokens": {"judge": 0}, "budget": {"money": -1.0}, "forecast": 0,
     });
@@ -327,12 +350,15 @@ async fn every_mistake_of_an_order_has_its_place(pool: PgPool) {
         "/personas",
         "/playbooks",
         "/retries",
+        "/samples",
         "/temperatures/agent",
     ];
     assert_eq!(places, expected, "{answer}");
     for (body, pointer) in [
         (json!({"n": "many"}), "/n"),
         (json!({"nn": 3}), "/nn"),
+        (json!({"samples": 0}), "/samples"),
+        (json!({"n": 50_000_001, "samples": 2}), "/n"),
         (json!({"complexity": {"vage": 1.0}}), "/complexity"),
         (json!({"models": {"king": "scripted"}}), "/models"),
         (json!({"scenarios": []}), "/scenarios"),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use domain::outcome::{Blame, Ending, Outcome};
@@ -43,6 +44,7 @@ fn play(library: &Library, profile: &Profile) -> Outcomes {
         profiles: &profiles,
         model: &library.personas,
         complexity: &BTreeMap::new(),
+        samples: NonZeroU32::MIN,
         seed: 1,
     };
     let mut outcomes = Outcomes::default();

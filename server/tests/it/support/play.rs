@@ -1,6 +1,7 @@
 //! Runs, played and looked at.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -123,6 +124,7 @@ pub async fn planned_as(
         scenarios: scenarios.iter().map(|id| (*id).to_owned()).collect(),
         personas: library.profiles.keys().cloned().collect(),
         complexity: BTreeMap::new(),
+        samples: NonZeroU32::MIN,
         pools: Vec::new(),
         pipelining: true,
         criteria_apart: false,

@@ -33,6 +33,7 @@ pub struct Draft {
     /// Weights, as they are typed; all empty for those of the persona model.
     pub complexity: [(Complexity, RwSignal<String>); Complexity::VARIANTS.len()],
     pub n: RwSignal<String>,
+    pub samples: RwSignal<String>,
     pub seed: RwSignal<String>,
     pub parts: [Part; 5],
     pub panel: RwSignal<BTreeSet<String>>,
@@ -94,6 +95,7 @@ impl Draft {
             personas: names(),
             complexity: std::array::from_fn(|place| (Complexity::VARIANTS[place], text())),
             n: RwSignal::new("24".to_owned()),
+            samples: text(),
             seed: RwSignal::new("1".to_owned()),
             parts: Role::ALL.map(part),
             panel: names(),
@@ -135,6 +137,7 @@ impl Draft {
             personas: names(self.personas),
             complexity: mix(&mut fields, &self.complexity),
             n: fields.whole("/n", &self.n.read()),
+            samples: fields.whole("/samples", &self.samples.read()),
             seed: fields.whole("/seed", &self.seed.read()),
             models: asked().map(|part| (part.role, part.model.get())).collect(),
             panel: names(self.panel),

@@ -13,6 +13,14 @@ pub fn Amount(draft: Draft, problems: Problems) -> impl IntoView {
         <div class="fields">
             <NumberField label="Conversations" value=draft.n default="24" min="1" wrong=problems.at("/n") />
             <NumberField
+                label="Samples of each"
+                value=draft.samples
+                default="1"
+                min="1"
+                hint="With the same user, world and faults: a group for training from rewards."
+                wrong=problems.at("/samples")
+            />
+            <NumberField
                 label="Seed"
                 value=draft.seed
                 default="1"
