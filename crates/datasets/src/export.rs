@@ -7,6 +7,7 @@ mod columns;
 pub mod contents;
 mod context;
 mod croissant;
+mod groups;
 pub mod job;
 mod metadata;
 pub mod order;

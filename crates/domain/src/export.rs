@@ -9,7 +9,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 pub use profile::{Arguments, Data, Profile, Reasoning, Shape, Toggles, ToolsAs};
-pub use report::{DatasetSummary, ExportPart, ExportReport, PairReport, RowReport};
+pub use report::{DatasetSummary, ExportPart, ExportReport, GroupReport, PairReport, RowReport};
 
 /// Everything that decides which bytes an export holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -64,7 +64,7 @@ pub struct RunRows {
     /// Also write scores that are corrected by the judge's calibration against people's ratings.
     #[serde(default)]
     pub corrected: bool,
-    /// Also write conversations that were not accepted. Profiles of preference pairs always read them.
+    /// Also write conversations that were not accepted. Profiles of preference pairs and of groups always read them.
     #[serde(default)]
     pub all: bool,
     /// Also write what each sub-agent did, as a row of its own.
@@ -81,7 +81,7 @@ pub struct CorpusRows {
     /// Default: both; in one file after the other, or a file for each where the profile has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
-    /// Also write conversations that were not accepted. Profiles of preference pairs always read them.
+    /// Also write conversations that were not accepted. Profiles of preference pairs and of groups always read them.
     #[serde(default)]
     pub all: bool,
     #[serde(default)]

@@ -41,6 +41,7 @@ pub mod project;
 pub mod quoted;
 pub mod reasoning;
 pub mod review;
+pub mod reward;
 pub mod role;
 pub mod row;
 pub mod scenario;

@@ -92,6 +92,13 @@ pub async fn run(args: Export) -> anyhow::Result<ExitCode> {
                 pairs.possible
             );
             say!("not paired: {} too close in score, {} left over", pairs.too_close, pairs.left_over);
+        } else if let Some(groups) = &part.groups {
+            say!("{} groups of {} conversations in {}", groups.groups, groups.samples, args.out.display());
+            say!("{} dead: all samples have the same reward", groups.dead);
+            say!(
+                "{} conversations without a reward: something else than the agent spoiled them",
+                groups.without_reward
+            );
         } else if report.parts.len() > 1 {
             say!("{} rows in {}", part.written.rows, args.out.join(&part.path).display());
         } else {

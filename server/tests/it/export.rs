@@ -1,5 +1,6 @@
 //! Exports: what a row says is what replaying its conversation says.
 
+mod groups;
 mod pairs;
 mod profiles;
 mod rows;

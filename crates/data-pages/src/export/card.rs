@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::export::{ExportPart, ExportReport, PairReport};
+use domain::export::{ExportPart, ExportReport, GroupReport, PairReport};
 use leptos::prelude::*;
 
 use ui::components::Badge;
@@ -19,7 +19,7 @@ pub fn Card(report: ExportReport) -> impl IntoView {
 
 #[component]
 fn ReportPart(part: ExportPart) -> impl IntoView {
-    let ExportPart { path, bytes, written, pairs, .. } = part;
+    let ExportPart { path, bytes, written, pairs, groups, .. } = part;
     let about = written.about.clone();
     let scripted = about.scripted_roles.keys().map(|role| words(role)).collect::<Vec<_>>().join(", ");
     let figures = [
@@ -78,6 +78,7 @@ fn ReportPart(part: ExportPart) -> impl IntoView {
                 })}
             <dl class="strip">{figures.into_iter().filter(|(_, n)| *n > 0).map(figure).collect_view()}</dl>
             {pairs.map(|pairs| view! { <Pairs pairs /> })}
+            {groups.map(|groups| view! { <Groups groups /> })}
             {(!written.left_out.is_empty())
                 .then(|| {
                     view! {
@@ -108,17 +109,34 @@ fn Pairs(pairs: PairReport) -> impl IntoView {
         ("Too close in score", pairs.too_close),
         ("Partner in another pair", pairs.left_over),
     ];
-    let figure = |(name, n): (&'static str, i64)| {
-        view! {
-            <div>
-                <dt>{name}</dt>
-                <dd>{format::count(n)}</dd>
-            </div>
-        }
-    };
     view! {
         <h3>"Preference pairs"</h3>
-        <dl class="strip">{figures.map(figure).collect_view()}</dl>
+        <dl class="strip">{figures.map(counted).collect_view()}</dl>
+    }
+}
+
+/// What became of the groups of samples.
+#[component]
+fn Groups(groups: GroupReport) -> impl IntoView {
+    let figures = [
+        ("Groups written", groups.groups),
+        ("All samples the same reward", groups.dead),
+        ("Groups left out", groups.unusable),
+        ("Samples", groups.samples),
+        ("Samples without a reward", groups.without_reward),
+    ];
+    view! {
+        <h3>"Groups of samples"</h3>
+        <dl class="strip">{figures.map(counted).collect_view()}</dl>
+    }
+}
+
+fn counted((name, n): (&'static str, i64)) -> impl IntoView {
+    view! {
+        <div>
+            <dt>{name}</dt>
+            <dd>{format::count(n)}</dd>
+        </div>
     }
 }
 

@@ -42,6 +42,7 @@ pub const fn title(profile: Profile) -> &'static str {
         Profile::Llamafactory => "LLaMA-Factory",
         Profile::MsSwift => "ms-swift",
         Profile::Verl => "verl",
+        Profile::Groups => "Groups with rewards",
         Profile::JsonStrings => "JSON strings",
     }
 }
@@ -61,6 +62,7 @@ const fn description(profile: Profile) -> &'static str {
         Profile::Llamafactory => "ShareGPT's shape, as LLaMA-Factory loads it.",
         Profile::MsSwift => "Messages with calls as ms-swift expects them.",
         Profile::Verl => "Prompts for reinforcement learning, with the expected outcome as ground truth.",
+        Profile::Groups => "All samples of a start side by side, each with its reward, for training from rewards.",
         Profile::JsonStrings => "Columns of JSON text, which every version of datasets reads.",
     }
 }

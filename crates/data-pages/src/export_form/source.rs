@@ -89,12 +89,12 @@ fn OfRun(filters: Filters) -> impl IntoView {
     }
 }
 
-/// Profiles of pairs read failures anyway.
+/// Profiles that compare conversations read failures anyway.
 #[component]
 fn NotAccepted(filters: Filters) -> impl IntoView {
-    let of_pairs = Memo::new(move |_| query_params::profile(&filters.params.read()).is_of_pairs());
+    let compares = Memo::new(move |_| query_params::profile(&filters.params.read()).compares());
     view! {
-        <Show when=move || !of_pairs.get()>
+        <Show when=move || !compares.get()>
             <OptionSwitch
                 filters
                 name="all"

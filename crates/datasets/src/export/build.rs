@@ -12,7 +12,7 @@ use super::contents::{ExportFiles, Order, extension};
 use super::part::{PartWriter, Sum};
 use super::report::Unusable;
 use super::source::Source;
-use super::{bundle, pairs, private, records};
+use super::{bundle, groups, pairs, private, records};
 use crate::room::Room;
 
 /// Writes the data files into a folder, with the card and what else belongs to a bundle. `went_on` is told how many
@@ -53,15 +53,20 @@ async fn part(
 ) -> anyhow::Result<(ExportPart, Vec<Unusable>)> {
     let path = format!("data/{split}.{}", extension(&order.shape));
     let to = PartWriter::new(private::file(&folder.join(&path))?, &order.shape, room)?;
-    let (to, written, pairs) = if order.shape.profile.is_of_pairs() {
-        let (to, written, report) = pairs::write(pool, source, order.shape, order.pairs, to, went_on).await?;
-        (to, written, Some(report))
+    let (mut pairs, mut groups, shape) = (None, None, order.shape);
+    let (to, written) = if shape.profile.is_of_pairs() {
+        let (to, written, report) = pairs::write(pool, source, shape, order.pairs, to, went_on).await?;
+        pairs = Some(report);
+        (to, written)
+    } else if shape.profile.is_of_groups() {
+        let (to, written, report) = groups::write(pool, source, (shape, split), to, went_on).await?;
+        groups = Some(report);
+        (to, written)
     } else {
-        let (to, written) = records::write(pool, source, order.shape, split, to, went_on).await?;
-        (to, written, None)
+        records::write(pool, source, shape, split, to, went_on).await?
     };
     let Sum { bytes, hash } = spawn_blocking(move || to.finish()).await??;
-    let part = ExportPart { path, split, bytes, hash, written: written.report, pairs };
+    let part = ExportPart { path, split, bytes, hash, written: written.report, pairs, groups };
     Ok((part, written.unusable))
 }
 

@@ -117,8 +117,8 @@ type Parts = (String, String, Vec<(Split, Arc<Source>)>);
 
 async fn of_run(pool: &PgPool, rows: &RunRows, id: Uuid, judging: Option<Uuid>, shape: Shape) -> anyhow::Result<Parts> {
     let (run, config, library) = stored_runs::load(pool, id).await?;
-    // Who is not accepted is what a pair needs most.
-    let all = rows.all || shape.profile.is_of_pairs();
+    // Who is not accepted is what a comparison needs most.
+    let all = rows.all || shape.profile.compares();
     let choice = Choice { judging, corrected: rows.corrected, all, branches: rows.branches };
     let library = Arc::new(library);
     let mut source = Source::of_run(pool, &run, &config, &library, choice).await?;
@@ -140,7 +140,7 @@ async fn of_corpus(pool: &PgPool, rows: &CorpusRows, id: Uuid, shape: Shape) -> 
         None => vec![Split::Train],
     };
     // A corpus that was selected for pairs holds failures, which must not get into what is imitated by default.
-    let all = rows.all || shape.profile.is_of_pairs();
+    let all = rows.all || shape.profile.compares();
     let mut sources = Vec::new();
     for split in splits {
         let source = Source::of_corpus(pool, (id, split), all, rows.branches).await?;

@@ -84,7 +84,7 @@ fn seen(source: &Source, score: Score, page: Page<'_>) -> anyhow::Result<PairBat
             RowOutcome::NotJudged => report.not_judged += 1,
             RowOutcome::Unfinished => report.unfinished += 1,
             // The first is the agent's under test: sub-agents are not judged by themselves.
-            RowOutcome::Rows(rows) => match rows.into_iter().next() {
+            RowOutcome::Rows { rows, .. } => match rows.into_iter().next() {
                 Some(Ok(row)) if is_data(&row) => candidates.push(candidate(source, &material, &row, score)),
                 Some(Ok(_)) => report.not_accepted += 1,
                 Some(Err(reason)) => written.leave_out(material.position, reason),
@@ -188,10 +188,11 @@ fn paired(source: &Source, shape: &Shape, read: &[Material]) -> anyhow::Result<(
     Ok((lines, written))
 }
 
-fn own_row(source: &Source, material: &Material) -> anyhow::Result<Row> {
+/// The row of the agent under test.
+pub fn own_row(source: &Source, material: &Material) -> anyhow::Result<Row> {
     let context = source.contexts.get(&material.run).context("a conversation is of another run")?;
     match row::rows(context, material, true, false)? {
-        RowOutcome::Rows(rows) => {
+        RowOutcome::Rows { rows, .. } => {
             rows.into_iter().next().and_then(Result::ok).context("a row changed while it was read")
         }
         _ => anyhow::bail!("a row changed while it was read"),

@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 use super::contents::{Order, extension};
 use super::row::{self, RowOutcome};
 use super::source::Source;
-use super::{card, pairs, records};
+use super::{card, groups, pairs, records};
 use store::material::{self, Material};
 
 /// Conversations that are looked at, and read at once.
@@ -41,6 +41,10 @@ pub async fn preview(pool: &PgPool, order: &Order) -> anyhow::Result<Preview> {
         let (record, looked_at) = pairs::first(pool, source, *shape, order.pairs, FIRST_FOR_PAIRS).await?;
         return Ok(Preview { record: parsed(record.as_deref())?, card: None, looked_at });
     }
+    if shape.profile.is_of_groups() {
+        let (record, looked_at) = groups::first(pool, source, (*shape, *split), FIRST_FOR_PAIRS).await?;
+        return Ok(Preview { record: parsed(record.as_deref())?, card: None, looked_at });
+    }
     let made = first(pool, source).await?;
     let looked_at = i64::try_from(made.len())?;
     let records::Chunk { lines, written } = records::chunk(shape, *split, &mut made.into_iter().map(Ok), Vec::new())?;
@@ -49,7 +53,8 @@ pub async fn preview(pool: &PgPool, order: &Order) -> anyhow::Result<Preview> {
         let path = format!("data/{split}.{}", extension(shape));
         let written = written.report;
         let rows = written.rows;
-        let part = ExportPart { path, split: *split, bytes: 0, hash: String::new(), written, pairs: None };
+        let part =
+            ExportPart { path, split: *split, bytes: 0, hash: String::new(), written, pairs: None, groups: None };
         card::text(order, &ExportReport { parts: vec![part], rows })
     });
     Ok(Preview { record: parsed(record)?, card, looked_at })

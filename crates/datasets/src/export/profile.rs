@@ -1,7 +1,8 @@
-//! The shapes that trainers load: each profile makes one record of one canonical row, or of a pair of them, and knows of
-//! nothing else.
+//! The shapes that trainers load: each profile makes one record of one canonical row, of a pair or of a group of them, and knows
+//! of nothing else.
 
 mod canonical;
+mod groups;
 mod huggingface;
 mod json_strings;
 mod llamafactory;
@@ -16,6 +17,7 @@ mod verl;
 
 use domain::export::{Data, Profile, Shape};
 use domain::message::Message;
+use domain::reward::GroupRewards;
 use domain::row::Row;
 
 use super::columns::Columns;
@@ -37,6 +39,28 @@ pub struct Pair<'a> {
     pub common: usize,
 }
 
+/// The conversations that were played from one start.
+pub struct Group<'a> {
+    /// Of the run, and the number of the group in it.
+    pub id: String,
+    /// How many conversations the run plays from each start.
+    pub of_each: u32,
+    pub split: &'a str,
+    /// Of all of them, also of those that trainers cannot load.
+    pub rewards: GroupRewards,
+    /// Those that trainers can load.
+    pub samples: Vec<GroupSample>,
+}
+
+/// One of them.
+pub struct GroupSample {
+    /// From 0.
+    pub number: u32,
+    /// `None`: what went wrong is not the agent's.
+    pub reward: Option<u8>,
+    pub row: Row,
+}
+
 /// Why a row cannot be written for a trainer.
 pub type UnfitReason = String;
 
@@ -55,6 +79,7 @@ pub fn record(shape: &Shape, row: &Row, place: Place, out: &mut Vec<u8>) -> Resu
         Profile::Verl => verl::record(row, place, out),
         Profile::JsonStrings => json_strings::record(shape, row, out),
         Profile::OpenaiDpo | Profile::TrlDpo => Err("the profile is one of pairs".to_owned()),
+        Profile::Groups => Err("the profile is one of groups".to_owned()),
     }
 }
 
@@ -66,7 +91,18 @@ pub fn pair(shape: &Shape, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<(), Unf
     match shape.profile {
         Profile::OpenaiDpo => openai_dpo::record(pair, out),
         Profile::TrlDpo => trl_dpo::record(shape, pair, out),
-        _ => Err("the profile is one of rows".to_owned()),
+        _ => Err("the profile is not one of pairs".to_owned()),
+    }
+}
+
+/// Appends the record of a group.
+///
+/// # Errors
+/// As of [`record`].
+pub fn group(shape: &Shape, group: &Group<'_>, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
+    match shape.profile {
+        Profile::Groups => groups::record(shape, group, out),
+        _ => Err("the profile is not one of groups".to_owned()),
     }
 }
 

@@ -93,7 +93,7 @@ pub fn chunk(shape: &Shape, split: Split, page: Page<'_>, mut lines: Vec<u8>) ->
             RowOutcome::NotAccepted => report.not_accepted += 1,
             RowOutcome::NotJudged => report.not_judged += 1,
             RowOutcome::Unfinished => report.unfinished += 1,
-            RowOutcome::Rows(rows) => {
+            RowOutcome::Rows { rows, .. } => {
                 let place = Place { index: material.index, split: split.into_str() };
                 for row in rows {
                     let before = lines.len();

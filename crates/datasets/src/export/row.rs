@@ -24,8 +24,12 @@ use store::material::{JudgingResult, Material};
 
 /// What became of a conversation.
 pub enum RowOutcome {
-    /// Its own row first; or why no trainer could use it.
-    Rows(Vec<Result<Row, String>>),
+    Rows {
+        /// Its own row first; or why no trainer could use it.
+        rows: Vec<Result<Row, String>>,
+        /// Whether the verifier found nothing wrong.
+        passed: bool,
+    },
     NotAccepted,
     /// It came to its end, and the judging that counts has no verdict on it.
     NotJudged,
@@ -77,7 +81,9 @@ pub fn rows(context: &Context, material: &Material, all: bool, branches: bool) -
     };
     // One that was stopped has calls that nobody answered.
     let done = sub_agents.into_iter().filter(|frame| branches && frame.pending.is_empty());
-    Ok(RowOutcome::Rows(agents.into_iter().take(1).chain(done).map(|frame| row(&played, frame)).collect()))
+    let passed = played.verification.as_ref().is_some_and(|verifier| verifier.passed);
+    let rows = agents.into_iter().take(1).chain(done).map(|frame| row(&played, frame)).collect();
+    Ok(RowOutcome::Rows { rows, passed })
 }
 
 fn verifier(found: Verification) -> Verifier {

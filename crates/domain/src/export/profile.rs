@@ -31,6 +31,8 @@ pub enum Profile {
     MsSwift,
     /// Prompts for reinforcement learning with verl.
     Verl,
+    /// Groups of samples with their rewards, for training from rewards.
+    Groups,
     /// Columns of JSON text, which every version of `datasets` reads.
     JsonStrings,
 }
@@ -133,6 +135,16 @@ impl Profile {
         matches!(self, Self::OpenaiDpo | Self::TrlDpo)
     }
 
+    /// Whether its records are groups of samples, not rows.
+    pub const fn is_of_groups(self) -> bool {
+        matches!(self, Self::Groups)
+    }
+
+    /// Whether it always reads what was not accepted: its records compare conversations with each other.
+    pub const fn compares(self) -> bool {
+        self.is_of_pairs() || self.is_of_groups()
+    }
+
     /// Whether it is several files, and so comes as an archive.
     pub const fn is_bundle(self) -> bool {
         matches!(self, Self::Huggingface)
@@ -147,6 +159,7 @@ impl Profile {
             Self::Trl | Self::TrlDpo => of(ANY_REASONING, OBJECT, JSON_OR_ARRAY, LINES),
             Self::Openai | Self::OpenaiDpo => of(NO_REASONING, TEXT, ARRAY, LINES),
             Self::Llamafactory => of(INLINE_OR_NONE, OBJECT, JSON, LINES),
+            Self::Groups => of(ANY_REASONING, TEXT_OR_OBJECT, ARRAY_OR_JSON, LINES),
             Self::MsSwift => of(INLINE_OR_NONE, TEXT_OR_OBJECT, JSON, LINES),
             // Its prompts end before the model first speaks.
             Self::Verl => of(NO_REASONING, TEXT, JSON, PARQUET_OR_LINES),

@@ -33,6 +33,9 @@ pub struct ExportPart {
     /// Only of preference pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs: Option<PairReport>,
+    /// Only of groups of samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<GroupReport>,
 }
 
 /// What became of the conversations that were read for a data file.
@@ -105,6 +108,32 @@ pub struct PairReport {
     pub too_close: i64,
     /// Candidates whose partners are in other pairs.
     pub left_over: i64,
+}
+
+/// What became of the groups of samples.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct GroupReport {
+    /// Groups that were written.
+    pub groups: i64,
+    /// Of these, groups in which all samples have the same reward, or none has one: nothing can be learned from comparing them.
+    pub dead: i64,
+    /// Groups without a sample that trainers can load.
+    pub unusable: i64,
+    /// Conversations of all groups.
+    pub samples: i64,
+    /// Of these, samples that something else than the agent spoiled.
+    pub without_reward: i64,
+}
+
+impl GroupReport {
+    pub fn add(&mut self, other: Self) {
+        self.groups += other.groups;
+        self.dead += other.dead;
+        self.unusable += other.unusable;
+        self.samples += other.samples;
+        self.without_reward += other.without_reward;
+    }
 }
 
 impl RowReport {

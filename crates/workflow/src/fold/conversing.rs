@@ -7,6 +7,7 @@ use std::sync::Arc;
 use domain::chat::ChatRequest;
 use domain::message::Message;
 use domain::outcome::{Blame, Ending as ConversationEnding, Outcome};
+use domain::reward::reward;
 use domain::role::{Role, RoleId};
 use domain::seed::Seed;
 use domain::task::{AdvanceOutcome, Next, Resolution, Task, advance};
@@ -166,7 +167,7 @@ fn value(conversation: &Conversation) -> Value {
         "complexity": case.complexity.to_string(),
         "accepted": blame.is_none(),
         "verified": verified,
-        "reward": reward(blame, verified),
+        "reward": reward(blame, verified.unwrap_or_default()),
         "blame": blame.map(|blame| blame.to_string()),
         "reason": reason,
         "ending": transcript.ending().map(ConversationEnding::into_str),
@@ -177,14 +178,6 @@ fn value(conversation: &Conversation) -> Value {
         "messages": messages,
         "tools": tools,
     })
-}
-
-/// The outcome of the program's checks. What somebody else than the agent spoiled has no reward, rather than none.
-fn reward(blame: Option<Blame>, verified: Option<bool>) -> Option<u8> {
-    match blame {
-        None | Some(Blame::Agent) => Some(u8::from(verified.unwrap_or_default())),
-        Some(_) => None,
-    }
 }
 
 fn scores(verdict: &Verdict) -> Map<String, Value> {

@@ -17,7 +17,8 @@ async fn first(pool: &PgPool, profile: Profile, toggles: Toggles) -> Value {
         Source::of_run(pool, &run.control.run, &run.kind.config, &run.kind.library, Choice::default()).await.unwrap();
     let wanted = source.after(&mut db, -1, 1).await.unwrap();
     let material = material::of(&mut db, &wanted, false).await.unwrap();
-    let RowOutcome::Rows(made) = rows(&source.contexts[&run.control.run.id], &material[0], false, false).unwrap()
+    let RowOutcome::Rows { rows: made, .. } =
+        rows(&source.contexts[&run.control.run.id], &material[0], false, false).unwrap()
     else {
         panic!()
     };

@@ -504,7 +504,8 @@ async fn a_row_is_written_as_it_would_be_serialised(pool: PgPool) {
         Source::of_run(&pool, &run.control.run, &run.kind.config, &run.kind.library, Choice::default()).await.unwrap();
     let wanted = source.after(&mut db, -1, 100).await.unwrap();
     for material in material::of(&mut db, &wanted, false).await.unwrap() {
-        let RowOutcome::Rows(made) = rows(&source.contexts[&run.control.run.id], &material, false, true).unwrap()
+        let RowOutcome::Rows { rows: made, .. } =
+            rows(&source.contexts[&run.control.run.id], &material, false, true).unwrap()
         else {
             continue;
         };

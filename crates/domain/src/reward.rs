@@ -1,0 +1,96 @@
+//! Rewards: what a conversation is worth to a trainer that learns from groups of samples.
+
+use std::collections::BTreeMap;
+
+use crate::outcome::Blame;
+use crate::verdict::{Check, Rule};
+
+/// 1 if everything that the verifier checks holds, else 0. What judges say does not count: a score that a model gives can be
+/// argued with, a check cannot.
+///
+/// `None`, and never 0, if somebody else than the agent spoiled the conversation: an agent must not be taught by the faults of
+/// others. `blame`: whose failure it is; `None` if it was accepted.
+pub fn reward(blame: Option<Blame>, passed: bool) -> Option<u8> {
+    match blame {
+        None | Some(Blame::Agent) => Some(passed.into()),
+        Some(_) => None,
+    }
+}
+
+/// By rule, the share of its checks that hold, from 0 to 1.
+pub fn components(checks: &[Check]) -> BTreeMap<Rule, f64> {
+    let mut counts: BTreeMap<Rule, (u32, u32)> = BTreeMap::new();
+    for check in checks {
+        let (passed, all) = counts.entry(check.rule).or_default();
+        *passed += u32::from(check.passed);
+        *all += 1;
+    }
+    counts.into_iter().map(|(rule, (passed, all))| (rule, f64::from(passed) / f64::from(all))).collect()
+}
+
+/// What the samples of a group came to. Samples without a reward are left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct GroupRewards {
+    pub scored: usize,
+    /// `None` if no sample has a reward.
+    pub mean: Option<f64>,
+    /// Standard deviation with n - 1, as trainers compute it; 0 for a single sample.
+    pub deviation: Option<f64>,
+}
+
+impl GroupRewards {
+    #[expect(clippy::cast_precision_loss, reason = "a group has few samples")]
+    pub fn of(rewards: impl Iterator<Item = Option<u8>>) -> Self {
+        let scored: Vec<f64> = rewards.flatten().map(f64::from).collect();
+        if scored.is_empty() {
+            return Self::default();
+        }
+        let mean = scored.iter().sum::<f64>() / scored.len() as f64;
+        let squares: f64 = scored.iter().map(|reward| (reward - mean).powi(2)).sum();
+        let deviation = (squares / (scored.len() - 1).max(1) as f64).sqrt();
+        Self { scored: scored.len(), mean: Some(mean), deviation: Some(deviation) }
+    }
+
+    /// Whether nothing can be learned from comparing its samples: all have the same reward, or none has one.
+    pub fn is_dead(&self) -> bool {
+        self.deviation.is_none_or(|deviation| deviation == 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strum::VariantArray;
+
+    use super::*;
+
+    #[test]
+    fn only_what_the_agent_did_is_rewarded() {
+        assert_eq!(reward(None, true), Some(1));
+        assert_eq!(reward(Some(Blame::Agent), false), Some(0));
+        assert_eq!(reward(Some(Blame::Agent), true), Some(1), "a judge did not like it, and every check holds");
+        for blame in Blame::VARIANTS.iter().filter(|blame| **blame != Blame::Agent) {
+            assert_eq!((reward(Some(*blame), false), reward(Some(*blame), true)), (None, None), "{blame}");
+        }
+    }
+
+    #[test]
+    fn components_are_shares_by_rule() {
+        let check = |rule, passed| Check { rule, passed, detail: String::new() };
+        let checks = [check(Rule::FactTold, true), check(Rule::FactTold, false), check(Rule::Ending, true)];
+        assert_eq!(components(&checks), BTreeMap::from([(Rule::FactTold, 0.5), (Rule::Ending, 1.0)]));
+        assert!(components(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_group_counts_only_samples_with_a_reward() {
+        let of = |rewards: &[Option<u8>]| GroupRewards::of(rewards.iter().copied());
+        let group = of(&[Some(1), None, Some(0), Some(1), Some(0)]);
+        assert_eq!((group.scored, group.mean, group.is_dead()), (4, Some(0.5), false));
+        // As numpy's std with ddof = 1.
+        assert!((group.deviation.unwrap() - 0.577_350_269_189_625_8).abs() < 1e-15);
+        assert!(of(&[Some(1), Some(1), None]).is_dead());
+        assert!(of(&[Some(1)]).is_dead());
+        assert_eq!(of(&[None, None]), GroupRewards::default());
+        assert!(of(&[None]).is_dead());
+    }
+}

@@ -1,0 +1,156 @@
+//! Groups of samples: what they share, how they differ, and what each is worth.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
+
+use datasets::export::Room;
+use datasets::export::build::build;
+use datasets::export::contents::Order;
+use datasets::export::{order, preview};
+use domain::export::{ExportPart, ExportSpec, PairRule, Profile, RunRows, SourceSpec, Toggles};
+use domain::role::Role;
+use generation::ConversationRun;
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::support::agent;
+use crate::support::endpoint::{Endpoint, says, status};
+use crate::support::play::{HELP, planned_as, play_all, stories};
+
+const SAMPLES: u32 = 6;
+const GROUPS: usize = 4;
+
+/// An agent whose seed decides what becomes of its answer: it is lost, it tells nothing, or it is right.
+async fn moody_agent() -> Endpoint {
+    Endpoint::start(|request| {
+        let answers = request["messages"].as_array().unwrap().last().unwrap()["role"] == "tool";
+        match request["seed"].as_i64().unwrap() % 4 {
+            0 if answers => status(400),
+            1 if answers => says("I can not say."),
+            _ => agent::help(request),
+        }
+    })
+    .await
+}
+
+async fn sampled(pool: &PgPool, models: &[(Role, String)]) -> std::sync::Arc<ConversationRun> {
+    let n = GROUPS * SAMPLES as usize;
+    let configure = |config: &mut generation::plan::RunConfig| config.samples = NonZeroU32::new(SAMPLES).unwrap();
+    play_all(planned_as(pool, &[HELP], n, 1, models, configure).await, 4).await
+}
+
+async fn order_of(run: &ConversationRun) -> Order {
+    let pool = &run.control.pool;
+    let rows =
+        RunRows { id: run.control.run.id.to_string(), judging: None, corrected: false, all: false, branches: false };
+    let source = SourceSpec::Run(rows);
+    let spec = ExportSpec { source, profile: Profile::Groups, toggles: Toggles::default(), pairs: PairRule::default() };
+    let checked = order::check(pool, &spec, None).await.unwrap().ok().unwrap();
+    Order::of(pool, &spec, &checked).await.unwrap()
+}
+
+async fn groups(run: &ConversationRun) -> (ExportPart, Vec<Value>) {
+    let folder = tempfile::tempdir().unwrap();
+    let order = order_of(run).await;
+    let built = build(&run.control.pool, &order, folder.path(), &Room::default(), &mut |_| {}).await.unwrap();
+    let part = built.report.parts.into_iter().next().unwrap();
+    let text = std::fs::read_to_string(folder.path().join(&part.path)).unwrap();
+    (part, text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn each_sample_has_its_reward_and_nobody_elses_fault_is_one(pool: PgPool) {
+    let agent = moody_agent().await;
+    let run = sampled(&pool, &[(Role::Agent, agent.model())]).await;
+    let (part, groups) = groups(&run).await;
+    assert_eq!(groups.len(), GROUPS);
+    let (mut seen, mut means) = (BTreeMap::<String, usize>::new(), BTreeSet::new());
+    for group in &groups {
+        let completions = group["completions"].as_array().unwrap();
+        let mut rewards = Vec::new();
+        for completion in completions {
+            let messages = completion["messages"].as_array().unwrap();
+            let right = messages.iter().all(|message| message["content"] != "I can not say.");
+            let expected = u8::from(right);
+            assert_eq!(completion["reward"], json!(expected), "{completion}");
+            assert_eq!(completion["reward_components"]["fact_told"] == json!(1.0), right, "{completion}");
+            rewards.push(expected);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "few")]
+        let mean = f64::from(rewards.iter().sum::<u8>()) / rewards.len() as f64;
+        assert!((group["solve_rate"].as_f64().unwrap() - mean).abs() < 1e-12);
+        assert_eq!(group["scored"], json!(rewards.len()));
+        assert_eq!((&group["samples"], &group["off_policy"]), (&json!(SAMPLES), &json!(true)));
+        assert_eq!(group["dead"], json!(rewards.windows(2).all(|two| two[0] == two[1])));
+        let prompt = group["prompt"].as_array().unwrap().iter();
+        assert_eq!(prompt.map(|one| one["role"].as_str().unwrap()).collect::<Vec<_>>(), ["system", "user"]);
+        means.insert(group["solve_rate"].to_string());
+        for key in ["group_id", "task_key"] {
+            *seen.entry(group[key].to_string()).or_default() += 1;
+        }
+    }
+    assert!(seen.len() == 2 * GROUPS && seen.values().all(|times| *times == 1), "{seen:?}");
+    assert!(means.len() > 1, "the groups differ in how often they are solved");
+    let report = part.groups.unwrap();
+    let written: usize = groups.iter().map(|group| group["completions"].as_array().unwrap().len()).sum();
+    let lost = GROUPS * SAMPLES as usize - written;
+    assert!(lost > 0, "some answers are lost");
+    assert_eq!((report.groups, report.samples), (4, 24));
+    assert_eq!(usize::try_from(report.without_reward).unwrap(), lost);
+    assert_eq!(part.written.rows, 4);
+}
+
+/// The user is asked the same with the same seed in all samples of a group, and the agent never.
+#[sqlx::test(migrations = "../migrations")]
+async fn samples_differ_in_nothing_but_what_the_agent_draws(pool: PgPool) {
+    let user = Endpoint::start(|request| {
+        let begins = request["messages"].as_array().unwrap().len() == 2;
+        says(if begins { "Hello, can you help me?" } else { "[END]" })
+    })
+    .await;
+    let agent = Endpoint::start(agent::help).await;
+    let run = sampled(&pool, &[(Role::SimulatedUser, user.model()), (Role::Agent, agent.model())]).await;
+    let first = |endpoint: &Endpoint, messages: usize| {
+        let all = endpoint.requests().into_iter();
+        all.filter(move |request| request["messages"].as_array().unwrap().len() == messages).collect::<Vec<_>>()
+    };
+    let (asked_users, asked_agents) = (first(&user, 2), first(&agent, 2));
+    assert_eq!(asked_users.len(), GROUPS * SAMPLES as usize);
+    // What a user may not say is refused in all samples, or in none.
+    assert!(!asked_agents.is_empty() && asked_agents.len().is_multiple_of(SAMPLES as usize), "{}", asked_agents.len());
+    let seeds =
+        |asked: &[Value]| asked.iter().map(|request| request["seed"].as_i64().unwrap()).collect::<BTreeSet<_>>();
+    assert_eq!(seeds(&asked_users).len(), GROUPS);
+    assert_eq!(seeds(&asked_agents).len(), asked_agents.len());
+    let starts: BTreeSet<String> = asked_users.iter().map(Value::to_string).collect();
+    assert_eq!(starts.len(), GROUPS, "a group has one user, who is told the same");
+    let stories = stories(&run).await;
+    for group in stories.chunks(SAMPLES as usize) {
+        let start = |story: &crate::support::play::Story| {
+            let planned = &story.planned;
+            (planned.scenario.clone(), planned.repeat, planned.persona.clone(), planned.complexity.clone())
+        };
+        assert!(group.iter().all(|story| start(story) == start(&group[0])));
+        // The first event says who the user is and in which world.
+        assert!(group.iter().all(|story| story.events[0].kind == group[0].events[0].kind));
+    }
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_preview_shows_the_first_group(pool: PgPool) {
+    let agent = moody_agent().await;
+    let run = sampled(&pool, &[(Role::Agent, agent.model())]).await;
+    let (_, groups) = groups(&run).await;
+    let preview = preview::preview(&pool, &order_of(&run).await).await.unwrap();
+    assert_eq!(preview.record.as_ref(), groups.first());
+}
+
+/// Without samples each conversation is a group of its own, from which nothing can be learned by comparing.
+#[sqlx::test(migrations = "../migrations")]
+async fn a_run_without_samples_has_groups_of_one(pool: PgPool) {
+    let run = play_all(planned_as(&pool, &[HELP], 3, 1, &[], |_| {}).await, 4).await;
+    let (part, groups) = groups(&run).await;
+    assert_eq!(groups.len(), 3);
+    assert!(groups.iter().all(|group| group["dead"] == json!(true) && group["samples"] == json!(1)));
+    assert_eq!(part.groups.unwrap().dead, 3);
+}
