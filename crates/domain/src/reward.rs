@@ -28,7 +28,7 @@ pub fn components(checks: &[Check]) -> BTreeMap<Rule, f64> {
     counts.into_iter().map(|(rule, (passed, all))| (rule, f64::from(passed) / f64::from(all))).collect()
 }
 
-/// What the samples of a group came to. Samples without a reward are left out.
+/// The rewards of a group in figures. Samples without a reward are not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct GroupRewards {
     pub scored: usize,

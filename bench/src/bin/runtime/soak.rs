@@ -207,7 +207,7 @@ impl Soak<'_> {
         Ok(())
     }
 
-    /// What has ended.
+    /// Counts the tasks that have ended.
     async fn progress(&mut self) -> anyhow::Result<Tasks> {
         let mut open = Tasks::default();
         for run in std::mem::take(&mut self.open) {

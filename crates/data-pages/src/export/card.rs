@@ -115,7 +115,7 @@ fn Pairs(pairs: PairReport) -> impl IntoView {
     }
 }
 
-/// What became of the groups of samples.
+/// Counts of the groups in a file, and of their samples.
 #[component]
 fn Groups(groups: GroupReport) -> impl IntoView {
     let figures = [

@@ -110,7 +110,7 @@ pub struct PairReport {
     pub left_over: i64,
 }
 
-/// What became of the groups of samples.
+/// Counts of the groups in a file, and of their samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct GroupReport {

@@ -116,7 +116,7 @@ async fn samples_differ_in_nothing_but_what_the_agent_draws(pool: PgPool) {
     };
     let (asked_users, asked_agents) = (first(&user, 2), first(&agent, 2));
     assert_eq!(asked_users.len(), GROUPS * SAMPLES as usize);
-    // What a user may not say is refused in all samples, or in none.
+    // The turn gate refuses a first message in all samples of a group or in none.
     assert!(!asked_agents.is_empty() && asked_agents.len().is_multiple_of(SAMPLES as usize), "{}", asked_agents.len());
     let seeds =
         |asked: &[Value]| asked.iter().map(|request| request["seed"].as_i64().unwrap()).collect::<BTreeSet<_>>();

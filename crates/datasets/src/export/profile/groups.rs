@@ -14,12 +14,12 @@ use super::message::{TrainerMessage, messages};
 use super::object::Object;
 use super::{Group, UnfitReason};
 
-/// What one sample came to.
+/// One sample, as trainers read it.
 #[derive(Serialize)]
 struct Completion<'a> {
     id: &'a str,
     sample: u32,
-    /// What follows the prompt.
+    /// The messages after the prompt.
     messages: Vec<TrainerMessage<'a>>,
     /// Null: what went wrong is not the agent's.
     reward: Option<u8>,
