@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use crate::commands::{
-    self, author, backup, calibrate, corpora, datasets, db, export, generate, indexes, jobs, judge, models, openapi,
-    persona, play, playbook, projects, reference, runs, sandbox, serve, sync, tokens, users, validate, worker, workers,
-    workflow,
+    self, author, backup, calibrate, corpora, datasets, db, episodes, export, generate, indexes, jobs, judge, models,
+    openapi, persona, play, playbook, projects, reference, runs, sandbox, serve, sync, tokens, users, validate, worker,
+    workers, workflow,
 };
 use crate::telemetry::{self, LogFormat};
 
@@ -67,6 +67,9 @@ pub enum Command {
     /// Build search indexes over datasets, and search them
     #[command(subcommand)]
     Indexes(indexes::IndexesCommand),
+    /// Try your own agent in episodes of a server
+    #[command(subcommand)]
+    Episodes(episodes::EpisodesCommand),
     /// Check all documents of a project and prove its scenarios solvable
     Validate(Box<validate::Validate>),
     /// Synchronise a project's folder with its documents in the database or on a server
@@ -127,6 +130,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Corpora(command) => corpora::run(command).await,
         Command::Datasets(command) => datasets::run(command).await,
         Command::Indexes(command) => indexes::run(command).await,
+        Command::Episodes(command) => episodes::run(command).await,
         Command::Validate(args) => validate::run(*args).await,
         Command::Sync(args) => sync::run(*args).await,
         Command::Playbook(command) => playbook::run(command).await,

@@ -7,6 +7,7 @@ pub mod connection;
 pub mod corpora;
 pub mod datasets;
 pub mod db;
+pub mod episodes;
 pub mod export;
 pub mod generate;
 pub mod indexes;

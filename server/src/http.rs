@@ -20,9 +20,13 @@ mod corpora;
 mod corrections;
 mod datasets;
 mod documents;
+mod environments;
+mod episode_signals;
+mod episodes;
 mod error;
 mod exports;
 mod extract;
+mod groups;
 mod headers;
 mod idempotency;
 mod indexes;
@@ -32,7 +36,9 @@ mod judgings;
 mod limits;
 mod models;
 mod openapi;
+mod openenv;
 mod operations;
+mod ors;
 mod page;
 mod progress;
 mod projects;
@@ -46,6 +52,7 @@ pub mod shares;
 mod shown_once;
 mod spool;
 mod storage;
+mod stored_environments;
 pub mod tokens;
 mod trials;
 pub mod users;
@@ -90,8 +97,19 @@ pub fn operations(watched: MonitoredProcess) -> Router {
 }
 
 /// Functions, because routers are large values: all in one function are too much for the stack of a test's thread.
-const AREAS: [fn() -> OpenApiRouter<App>; 10] =
-    [people, projects, documents, models, runs, conversations, corpora, exports, dataset_routes, review_routes];
+const AREAS: [fn() -> OpenApiRouter<App>; 11] = [
+    people,
+    projects,
+    documents,
+    models,
+    runs,
+    conversations,
+    episode_routes,
+    corpora,
+    exports,
+    dataset_routes,
+    review_routes,
+];
 
 /// The API, and the document that describes it.
 fn api() -> (Router<App>, OpenApi) {
@@ -199,6 +217,8 @@ fn conversations() -> OpenApiRouter<App> {
         .routes(routes!(judgings::of_conversation))
         .routes(routes!(conversations::of_run))
         .routes(routes!(conversations::of_project))
+        .routes(routes!(groups::list))
+        .routes(routes!(groups::summarise))
         .routes(routes!(conversations::facets_of_run))
         .routes(routes!(conversations::facets_of_project))
         .routes(routes!(conversations::neighbours))
@@ -210,6 +230,17 @@ fn conversations() -> OpenApiRouter<App> {
         .routes(routes!(worlds::show))
         .routes(routes!(branches::list, branches::create))
         .routes(routes!(worlds::provenance))
+}
+
+fn episode_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(environments::list))
+        .routes(routes!(environments::set, environments::delete))
+        .routes(routes!(episodes::create))
+        .routes(routes!(episodes::show, episodes::close))
+        .routes(routes!(episodes::send))
+        .routes(routes!(episodes::verify))
+        .routes(routes!(episodes::mcp::serve))
 }
 
 fn corpora() -> OpenApiRouter<App> {
@@ -304,6 +335,8 @@ pub fn router(app: App) -> Router {
         .layer(DefaultBodyLimit::max(LARGEST_BODY));
     Router::new()
         .nest("/api/v1", api)
+        .merge(ors::routes(&app))
+        .nest("/openenv/{project}/{environment}", openenv::routes(&app))
         .merge(SwaggerUi::new(headers::REFERENCE).config(utoipa_swagger_ui::Config::from("/api/v1/openapi.json")))
         .fallback(assets::serve)
         .with_state(app.clone())

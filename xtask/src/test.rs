@@ -23,6 +23,7 @@ mod fuzz;
 mod local_model;
 mod readme;
 mod storage;
+mod trainers;
 
 #[derive(clap::Args)]
 pub struct Test {
@@ -50,6 +51,8 @@ enum Step {
     Storage,
     /// Whether trainers can read what is exported
     Export,
+    /// Whether trainers and agents play in our environments
+    Trainers,
     /// Whether the API keeps what its document says
     Api,
     /// Whether the files of deploy/ are well formed and name only what there is
@@ -118,6 +121,7 @@ impl Step {
             Self::Fuzz => return fuzz::run_step(),
             Self::Storage => return storage::run_step(),
             Self::Export => return export::run_step(),
+            Self::Trainers => return trainers::run_step(),
             Self::Api => return api::run_step(),
             Self::Deploy => return deploy::run_step(),
             Self::LocalModel => return local_model::run_step(),

@@ -42,6 +42,15 @@ pub struct ChatReply {
     pub usage: Usage,
 }
 
+/// What the agent of an episode sends when it is its turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentTurn {
+    Reply(ChatReply),
+    /// It has nothing more to do: the conversation ends here and is verified.
+    End,
+}
+
 impl ChatReply {
     /// The JSON in the reply; models like to fence it.
     ///

@@ -62,7 +62,8 @@ pub struct Filter {
     /// Exact text that the reason of the failure contains. Conversations that did not fail do not pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How the conversation ended: `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`.
+    /// How the conversation ended: `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`,
+    /// `agent_ended`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub endings: Vec<String>,
     /// The lowest accepted score by criterion, from 0 to 10. Conversations without that score do not pass.

@@ -20,6 +20,8 @@ pub enum Ending {
     TurnLimit,
     /// The agent only called tools until its steps were used up.
     StepLimit,
+    /// The agent of an episode ended it from outside.
+    AgentEnded,
 }
 
 /// Who is to blame. Only failures of the agent are data; the others are counted separately.

@@ -7,6 +7,7 @@
 use std::fmt::Debug;
 use std::ops::ControlFlow;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::chat::{ChatReply, ChatRequest};
@@ -41,6 +42,15 @@ pub enum Resolution {
     Lost { reason: String },
     /// Somebody outside of this process answered: an outside agent, a worker.
     Message(Value),
+}
+
+/// What became of a request to somebody outside, as it is stored with the request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutsideAnswer {
+    Message(Value),
+    /// Nobody answers any more, and why.
+    Lost(String),
 }
 
 /// The content of a prefetched request.

@@ -1,9 +1,11 @@
 //! A conversation as a task: it waits for one answer at a time.
 
-use domain::chat::ChatRequest;
+use domain::chat::{AgentTurn, ChatReply, ChatRequest};
 use domain::event::Event;
 use domain::outcome::Blame;
+use domain::role::Role;
 use domain::task::{Attention, Heard, Next, Request, RequestBody, Resolution, Task};
+use serde_json::{Value, json};
 
 use crate::conversation::{Conversation, Party};
 use crate::conversation_state::Phase;
@@ -35,7 +37,11 @@ impl Task for Conversation {
             Resolution::Reply(reply) => self.hear(reply),
             Resolution::Unusable { reply, reason } => self.refuse(reply, &reason),
             Resolution::Lost { reason } => self.lose(&reason),
-            Resolution::Message(message) => self.hear(serde_json::from_value(message).unwrap_or_default()),
+            Resolution::Message(message) => match serde_json::from_value(message) {
+                Ok(AgentTurn::Reply(reply)) => self.hear(reply),
+                Ok(AgentTurn::End) => self.end_by_agent(),
+                Err(error) => self.refuse(ChatReply::default(), &format!("this is no turn of an agent: {error}")),
+            },
         }
     }
 
@@ -50,6 +56,12 @@ impl Task for Conversation {
             Ok(reply) => Resolution::Reply(reply),
             Err(reason) => Resolution::Lost { reason },
         }
+    }
+
+    /// An agent outside is told where its turn stands: everything else is in the events.
+    fn message(&self, request: &Request<Party>) -> Option<Value> {
+        let turn = self.state().transcript.next_seq;
+        (request.to.role == Role::Agent).then(|| json!({"turn": turn, "reward_if_ended": self.reward_if_ended()}))
     }
 
     fn prefetch(&self) -> Vec<(Request<Party>, RequestBody)> {

@@ -32,6 +32,9 @@ pub fn verify(case: &Case, state: &State) -> Verification {
     let (ended, otherwise) = match state.transcript.ending() {
         Some(Ending::UserEnded | Ending::Terminal { .. }) => (true, ""),
         // Who leaves when all is done loses nothing.
+        Some(Ending::AgentEnded) => {
+            (items.iter().all(|item| item.passed), "was ended by the agent before all was done")
+        }
         Some(Ending::WalkedOut) => (items.iter().all(|item| item.passed), "was left by a user who had lost patience"),
         Some(Ending::TurnLimit | Ending::StepLimit) | None => (false, "did not come to an end of its own"),
     };

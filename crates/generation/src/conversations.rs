@@ -121,6 +121,10 @@ impl RunKind for Conversations {
         self.config.cost(model, usage)
     }
 
+    fn parks(&self) -> bool {
+        self.config.plays_episodes()
+    }
+
     fn retries(&self) -> u32 {
         self.config.retries
     }

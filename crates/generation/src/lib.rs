@@ -5,6 +5,7 @@ pub mod branch;
 pub mod calibrate;
 pub mod conversations;
 pub mod correct;
+pub mod episodes;
 pub mod judge_again;
 pub mod judgings;
 pub mod models;

@@ -1,11 +1,13 @@
 //! Who plays each role of a run of conversations.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
 
 use domain::role::Role;
 use engine::Party;
 use llm::{ModelSpec, Registry};
-use runtime::{ModelBinding, ModelClients};
+use runtime::{Executor, ModelBinding, ModelClients, OutsideParty};
 
 use crate::plan::RunConfig;
 
@@ -22,7 +24,13 @@ impl Models {
     /// As [`ModelClients::get`].
     pub fn of(config: &RunConfig, clients: &ModelClients) -> anyhow::Result<Self> {
         let pools = config.registry();
-        let roles = config.models.iter().map(|(role, spec)| Ok((*role, clients.get(spec, &pools)?)));
+        let roles = config.models.iter().map(|(role, spec)| {
+            let binding = match spec {
+                ModelSpec::Outside => agent_outside(config),
+                spec => clients.get(spec, &pools)?,
+            };
+            Ok((*role, binding))
+        });
         let subs = config.sub_agents.iter().map(|(name, spec)| Ok((name.clone(), clients.get(spec, &pools)?)));
         Ok(Self {
             roles: roles.collect::<anyhow::Result<_>>()?,
@@ -53,6 +61,13 @@ impl Models {
     pub fn judges(&self) -> usize {
         usize::from(self.roles.contains_key(&Role::Judge)) + self.panel.len()
     }
+}
+
+/// The agent of episodes.
+fn agent_outside(config: &RunConfig) -> ModelBinding {
+    let patience = config.idle_seconds.map(|seconds| Duration::from_secs(seconds.into()));
+    let party = OutsideParty { kind: Arc::from(Role::Agent.as_str()), patience };
+    ModelBinding::new(Arc::from(ModelSpec::Outside.to_string()), Executor::Outside(party))
 }
 
 fn panel(specs: &[ModelSpec], pools: &Registry, clients: &ModelClients) -> anyhow::Result<Vec<ModelBinding>> {

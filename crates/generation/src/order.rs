@@ -121,6 +121,7 @@ impl OrderChecker<'_> {
             criteria_apart: order.criteria_apart,
             out: String::new(),
             forecast,
+            idle_seconds: None,
         };
         self.faults(order, &selection);
         let terms = Terms {
@@ -132,6 +133,7 @@ impl OrderChecker<'_> {
             max_in_flight: order.max_in_flight,
             budget,
             paused: order.paused,
+            episodes: false,
         };
         CheckedOrder { config, terms }
     }

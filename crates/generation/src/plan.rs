@@ -93,6 +93,9 @@ pub struct RunConfig {
     pub branch_of: Option<Origin>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<Pilot>,
+    /// Of a run of episodes: after how many seconds without a word of its agent an episode is given up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_seconds: Option<u32>,
     /// Where accepted rows are written.
     pub out: String,
 }
@@ -128,6 +131,11 @@ impl RunConfig {
         self.pools.iter().cloned().collect()
     }
 
+    /// Whether the agent is outside.
+    pub fn plays_episodes(&self) -> bool {
+        self.models.get(&Role::Agent) == Some(&ModelSpec::Outside)
+    }
+
     /// Every model that it names.
     pub fn specs(&self) -> impl Iterator<Item = &ModelSpec> {
         self.models.values().chain(&self.panel).chain(self.sub_agents.values())
@@ -135,7 +143,8 @@ impl RunConfig {
 
     /// Every model that it asks, in words.
     pub fn asked(&self) -> BTreeSet<String> {
-        self.specs().filter(|model| **model != ModelSpec::Scripted).map(ToString::to_string).collect()
+        let is_asked = |model: &&ModelSpec| !matches!(model, ModelSpec::Scripted | ModelSpec::Outside);
+        self.specs().filter(is_asked).map(ToString::to_string).collect()
     }
 
     /// A request with what the run says of its role.
@@ -180,6 +189,33 @@ impl Repertoire {
             profiles: profiles.collect::<anyhow::Result<_>>()?,
             complexity: config.complexity.clone(),
             samples: config.samples,
+        })
+    }
+
+    /// A conversation of a scenario that is played for the `repeat`-th time, wherever it stands.
+    ///
+    /// # Errors
+    /// It does not play the scenario, or nobody may be its user.
+    pub fn conversation(
+        &self,
+        library: &Library,
+        seed: i64,
+        scenario: &str,
+        (position, repeat): (i32, i32),
+    ) -> anyhow::Result<PlannedConversation> {
+        let scenario = self.scenarios.iter().find(|known| known.id == scenario);
+        let scenario = scenario.context("the run does not play this scenario")?;
+        let own = Seed::new(seed, &scenario.id, u32::try_from(repeat)?);
+        let profile = engine::plan::draw_profile(&self.profiles, scenario, &own).map_err(|e| anyhow!(e))?;
+        let complexity = engine::plan::draw_complexity(&library.personas, &self.complexity, profile, scenario, &own);
+        Ok(PlannedConversation {
+            id: clock::id(),
+            position,
+            scenario: scenario.id.clone(),
+            repeat,
+            persona: profile.name.clone(),
+            complexity: complexity.to_string(),
+            attempt: 1,
         })
     }
 

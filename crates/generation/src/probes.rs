@@ -81,7 +81,10 @@ fn cast(config: &RunConfig) -> impl Iterator<Item = (Role, &ModelSpec)> {
     let roles = config.models.iter().map(|(role, model)| (*role, model));
     let sub_agents = config.sub_agents.values().map(|model| (Role::Agent, model));
     let panel = config.panel.iter().map(|model| (Role::Judge, model));
-    roles.chain(sub_agents).chain(panel).filter(|(_, model)| **model != ModelSpec::Scripted)
+    roles
+        .chain(sub_agents)
+        .chain(panel)
+        .filter(|(_, model)| !matches!(**model, ModelSpec::Scripted | ModelSpec::Outside))
 }
 
 /// The styles of the run's agents.

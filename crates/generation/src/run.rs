@@ -16,7 +16,7 @@ use super::worlds;
 use projects::library::Library;
 use store::judgings::{self, Judging};
 use store::runs::{self, Run};
-use store::{StoreError, clock, control, storage};
+use store::{StoreError, clock, control, episodes, storage};
 
 /// What a run is to be, beside its configuration.
 #[derive(Debug, Clone, Default)]
@@ -33,6 +33,8 @@ pub struct Terms {
     pub budget: Budget,
     /// It does not begin before somebody resumes it.
     pub paused: bool,
+    /// Its conversations are added one by one, for agents outside.
+    pub episodes: bool,
 }
 
 /// Stores a run within a transaction, which may do more. Whoever plays is told.
@@ -50,7 +52,7 @@ pub async fn insert(tx: &mut PgConnection, library: &Library, config: &RunConfig
         id: clock::id(),
         project: terms.project,
         library: library.files.hash(),
-        kind: <Conversations as runtime::RunKind>::NAME.to_owned(),
+        kind: if terms.episodes { episodes::KIND } else { <Conversations as runtime::RunKind>::NAME }.to_owned(),
         playbook: terms.playbook,
         seed: terms.seed,
         spec: serde_json::to_value(config)?,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
-use projects::library::{Files, Library};
+use projects::library::{Cache, Files, Library};
 use sqlx::PgPool;
 use store::runs::{self, Run};
 use tokio::task::spawn_blocking;
@@ -53,6 +53,19 @@ pub async fn run(pool: &PgPool, id: Uuid) -> anyhow::Result<(Run, RunConfig)> {
 /// What a run of conversations plays.
 pub(crate) fn spec(run: &Run) -> anyhow::Result<RunConfig> {
     serde_json::from_value(run.spec.clone()).context("the run's spec cannot be read")
+}
+
+/// The documents of a run, from a cache if they are there.
+///
+/// # Errors
+/// As [`load`].
+pub async fn cached_library(pool: &PgPool, cache: &Cache, run: &Run) -> anyhow::Result<Arc<Library>> {
+    if let Some(known) = cache.get(&run.library) {
+        return Ok(known);
+    }
+    let library = Arc::new(library(pool, run).await?);
+    cache.insert(run.library.clone(), Arc::clone(&library));
+    Ok(library)
 }
 
 pub(crate) async fn library(pool: &PgPool, run: &Run) -> anyhow::Result<Library> {

@@ -74,11 +74,20 @@ impl Client {
     /// Reads the key; asks nothing yet.
     pub fn new(spec: EndpointSpec, options: EndpointOptions) -> Result<Self, SetupError> {
         let key = Key::of(&spec)?;
+        Self::with_key(spec, key, options)
+    }
+
+    /// With a key that was given for this client alone.
+    pub fn with_secret(spec: EndpointSpec, secret: String, options: EndpointOptions) -> Result<Self, SetupError> {
+        Self::with_key(spec, Some(Key::given(secret)), options)
+    }
+
+    fn with_key(spec: EndpointSpec, key: Option<Key>, options: EndpointOptions) -> Result<Self, SetupError> {
         let mut headers = HeaderMap::new();
-        if let Some((key, place)) = key.as_ref().zip(spec.key()) {
+        if let Some(key) = &key {
             let header = key
                 .header()
-                .ok_or_else(|| SetupError::UnsendableKey { model: spec.to_string(), place: place.clone() })?;
+                .ok_or_else(|| SetupError::UnsendableKey { model: spec.to_string(), place: spec.key().cloned() })?;
             headers.insert(AUTHORIZATION, header);
         }
         let http = http_client()

@@ -13,8 +13,8 @@ use crate::spec::KeyPlace;
 pub enum SetupError {
     #[error("{model}: {place}, which must hold the key, {reason}")]
     MissingKey { model: String, place: KeyPlace, reason: String },
-    #[error("{model}: the key in {place} has characters that no HTTP header may have")]
-    UnsendableKey { model: String, place: KeyPlace },
+    #[error("{model}: the key{} has characters that no HTTP header may have", place.as_ref().map(|place| format!(" in {place}")).unwrap_or_default())]
+    UnsendableKey { model: String, place: Option<KeyPlace> },
     #[error("{model}: the HTTP client cannot be built ({reason})")]
     NoClient { model: String, reason: String },
     #[error("{model}: {reason}")]

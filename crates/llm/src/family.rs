@@ -32,7 +32,7 @@ const FAMILIES: [(&str, &str); 20] = [
 /// that it has there: [`family_of`] takes the one that its endpoints know.
 pub fn family(model: &ModelSpec) -> Option<String> {
     match model {
-        ModelSpec::Scripted => None,
+        ModelSpec::Scripted | ModelSpec::Outside => None,
         ModelSpec::Named(name) => Some(family_of(name)),
         ModelSpec::Endpoint(endpoint) => Some(family_of(endpoint.name())),
     }

@@ -84,24 +84,29 @@ impl Pool {
             return Err(SetupError::BadSpec { model: spec.to_string(), reason });
         }
         let load = Load { start: spec.start_in_flight, max: spec.max_in_flight, slow_after: spec.slow_after() };
-        let pool = Self::build(spec.to_string(), spec.endpoints(), load, options)?;
+        let clients = spec.endpoints().map(|endpoint| Client::new(endpoint, options.clone()));
+        let clients = clients.collect::<Result<Vec<_>, _>>()?;
+        let pool = Self::build(spec.to_string(), clients, load, options);
         Ok(Self { model: spec.model().to_owned(), takes_workers: spec.workers, ..pool })
     }
 
     /// A pool of one replica.
     pub fn of_endpoint(spec: EndpointSpec, options: EndpointOptions) -> Result<Self, SetupError> {
         let load = Load { start: PoolSpec::START_IN_FLIGHT, max: None, slow_after: None };
-        Self::build(spec.to_string(), [spec], load, options)
+        let name = spec.to_string();
+        let client = Client::new(spec, options.clone())?;
+        Ok(Self::build(name, vec![client], load, options))
     }
 
-    fn build(
-        name: String,
-        endpoints: impl IntoIterator<Item = EndpointSpec>,
-        load: Load,
-        options: EndpointOptions,
-    ) -> Result<Self, SetupError> {
-        let clients = endpoints.into_iter().map(|endpoint| Client::new(endpoint, options.clone()));
-        let clients = clients.collect::<Result<Vec<_>, _>>()?;
+    /// A pool of one replica, with a key that was given for it alone.
+    pub fn with_secret(spec: EndpointSpec, secret: String, options: EndpointOptions) -> Result<Self, SetupError> {
+        let load = Load { start: PoolSpec::START_IN_FLIGHT, max: None, slow_after: None };
+        let name = spec.to_string();
+        let client = Client::with_secret(spec, secret, options.clone())?;
+        Ok(Self::build(name, vec![client], load, options))
+    }
+
+    fn build(name: String, clients: Vec<Client>, load: Load, options: EndpointOptions) -> Self {
         let urls = || clients.iter().map(|client| client.spec().base_url().to_owned());
         let meters = Arc::new(Meters::new(name.clone(), urls()));
         let replica = |(seed, url)| Replica::new(url, load.limit(None), breaker(seed, &options));
@@ -109,7 +114,7 @@ impl Pool {
         let router = Arc::new(Router::new(replicas, options.clone(), load.slow_after, Arc::clone(&meters)));
         let endpoints = RwLock::new(clients.into_iter().map(|client| Arc::new(Endpoint::fixed(client))).collect());
         let model = name.clone();
-        Ok(Self { name, options, load, model, takes_workers: false, endpoints, router, meters })
+        Self { name, options, load, model, takes_workers: false, endpoints, router, meters }
     }
 
     /// The model as its spec names it.

@@ -24,6 +24,8 @@ pub use url::is_of_one_machine;
 #[serde(try_from = "String", into = "String")]
 pub enum ModelSpec {
     Scripted,
+    /// Nobody here: the agent of an episode is a program outside.
+    Outside,
     /// A model of the project's `models.yaml`. Whether there is one only [`crate::Registry::pool`] knows.
     Named(String),
     Endpoint(EndpointSpec),
@@ -34,6 +36,8 @@ pub enum ModelSpec {
 pub enum SpecError {
     #[error("`{found}` is not a model: {EXPECTED}")]
     NotASpec { found: String },
+    #[error("`outside` is no model: only the agent of an episode is outside, and episodes are opened over the API")]
+    Outside,
     #[error("there is no model name before the first `@`: {EXPECTED}")]
     NoName,
     #[error("{0}; {EXPECTED}")]
@@ -48,10 +52,13 @@ pub enum SpecError {
 const EXPECTED: &str = "expected `scripted`, a name from models.yaml, NAME@BASE_URL or NAME@BASE_URL@KEY_VARIABLE, \
      e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY";
 
+const SCRIPTED: &str = "scripted";
+const OUTSIDE: &str = "outside";
+
 /// Whether models.yaml may give a model this name.
 pub(crate) fn is_name(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || "._/-".contains(c);
-    (1..=LONGEST_NAME).contains(&text.len()) && text != "scripted" && text.chars().all(fits)
+    (1..=LONGEST_NAME).contains(&text.len()) && ![SCRIPTED, OUTSIDE].contains(&text) && text.chars().all(fits)
 }
 
 impl FromStr for ModelSpec {
@@ -59,7 +66,8 @@ impl FromStr for ModelSpec {
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
         match text.trim() {
-            "scripted" => Ok(Self::Scripted),
+            SCRIPTED => Ok(Self::Scripted),
+            OUTSIDE => Err(SpecError::Outside),
             name if is_name(name) => Ok(Self::Named(name.to_owned())),
             text => text.parse().map(Self::Endpoint),
         }
@@ -69,7 +77,8 @@ impl FromStr for ModelSpec {
 impl fmt::Display for ModelSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Scripted => f.write_str("scripted"),
+            Self::Scripted => f.write_str(SCRIPTED),
+            Self::Outside => f.write_str(OUTSIDE),
             Self::Named(name) => f.write_str(name),
             Self::Endpoint(endpoint) => endpoint.fmt(f),
         }
@@ -79,8 +88,9 @@ impl fmt::Display for ModelSpec {
 impl TryFrom<String> for ModelSpec {
     type Error = SpecError;
 
+    /// As it is stored, so that nobody can name the agent outside who does not open episodes.
     fn try_from(text: String) -> Result<Self, SpecError> {
-        text.parse()
+        if text == OUTSIDE { Ok(Self::Outside) } else { text.parse() }
     }
 }
 

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
+use anyhow::bail;
 use futures::future::BoxFuture;
 use llm::{EndpointOptions, Member, ModelSpec, Pool, PoolSpec, PoolStatus, Registry};
 use parking_lot::Mutex;
@@ -23,8 +25,17 @@ pub enum Executor {
     Model(Arc<Pool>),
     /// A function of this process that takes time, such as a search in an index.
     Service(Arc<dyn Service>),
-    /// Somebody outside of this process answers, such as an outside agent or a worker: who answers requests of this kind.
-    Outside(Arc<str>),
+    /// Somebody outside of this process answers, such as an outside agent or a worker.
+    Outside(OutsideParty),
+}
+
+/// Who is asked outside.
+#[derive(Debug, Clone)]
+pub struct OutsideParty {
+    /// Who answers requests of this kind.
+    pub kind: Arc<str>,
+    /// After how long nobody waits for an answer any more; `None`: never.
+    pub patience: Option<Duration>,
 }
 
 /// Answers messages of tasks in this process.
@@ -86,6 +97,11 @@ impl ModelClients {
         Self { options, known: Arc::default() }
     }
 
+    /// How long its clients wait, and how often they try.
+    pub fn options(&self) -> EndpointOptions {
+        self.options.clone()
+    }
+
     /// `pools`: what the run says of the models that it only names.
     ///
     /// # Errors
@@ -94,6 +110,7 @@ impl ModelClients {
         let pool = match spec {
             ModelSpec::Named(name) => Some(pools.pool(name)?),
             ModelSpec::Scripted | ModelSpec::Endpoint(_) => None,
+            ModelSpec::Outside => bail!("only the agent of an episode is outside"),
         };
         // Two runs may know different models by one name. What a model costs makes it no other one: its endpoints are given
         // no more for it.

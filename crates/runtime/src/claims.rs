@@ -39,6 +39,8 @@ struct OpenClaim {
     left: usize,
     /// Some of its tasks have only stopped.
     unfinished: bool,
+    /// Its task waits for somebody outside.
+    parked: bool,
 }
 
 /// The result of one task.
@@ -109,7 +111,7 @@ impl Claims {
             });
         }
         let key = (claim.run_id, claim.first_position);
-        self.open.insert(key, OpenClaim { claim, left, unfinished: false });
+        self.open.insert(key, OpenClaim { claim, left, unfinished: false, parked: false });
         if left == 0 {
             self.settle(key);
         }
@@ -120,7 +122,11 @@ impl Claims {
         let key = (played.run, played.claim);
         let Some(open) = self.open.get_mut(&key) else { return };
         open.left -= 1;
-        open.unfinished |= played.outcome.is_err();
+        match played.outcome {
+            Err(StopReason::Parked) => open.parked = true,
+            Err(_) => open.unfinished = true,
+            Ok(_) => {}
+        }
         if open.left == 0 {
             self.settle(key);
         }
@@ -142,24 +148,26 @@ impl Claims {
         let Some(closed) = self.closed.remove(&run) else { return };
         let (pool, player) = (self.pool.clone(), self.player);
         let settling = self.settling.spawn(async move {
-            let mut done = Vec::new();
-            for OpenClaim { claim, unfinished, .. } in &closed {
+            let (mut done, mut parked) = (Vec::new(), Vec::new());
+            for OpenClaim { claim, unfinished, parked: is_parked, .. } in &closed {
                 if *unfinished {
                     let release = || async { players::release(&mut *pool.acquire().await?, player, claim).await };
-                    log_failure(claim, store::patiently(release).await);
+                    log_failure(run, store::patiently(release).await);
                 } else {
-                    done.push(claim.first_position);
+                    (if *is_parked { &mut parked } else { &mut done }).push(claim.first_position);
                 }
             }
-            let end = || async {
+            let settle = || async {
                 let mut tx = pool.begin().await?;
-                if players::done(&mut tx, player, run, &done).await? {
+                let ended = !done.is_empty() && players::done(&mut tx, player, run, &done).await?;
+                let left = !parked.is_empty() && players::park(&mut tx, player, run, &parked).await?;
+                if ended || left {
                     control::notify_players(&mut tx, run).await?;
                 }
                 Ok(tx.commit().await?)
             };
-            if let Some(first) = closed.iter().find(|closed| !closed.unfinished) {
-                log_failure(&first.claim, store::patiently(end).await);
+            if !(done.is_empty() && parked.is_empty()) {
+                log_failure(run, store::patiently(settle).await);
             }
             closed.iter().map(|closed| (run, closed.claim.first_position)).collect()
         });
@@ -185,8 +193,8 @@ impl Claims {
     }
 }
 
-fn log_failure(claim: &Claim, settled: store::Result<()>) {
+fn log_failure(run: Uuid, settled: store::Result<()>) {
     if let Err(error) = settled {
-        error!(run = %claim.run_id, first = claim.first_position, %error, "a claim cannot be settled");
+        error!(%run, %error, "claims cannot be settled");
     }
 }

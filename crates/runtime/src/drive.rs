@@ -45,6 +45,9 @@ pub enum StopReason {
     /// Another player plays it later: all that was kept stays.
     #[error("stopped")]
     Halted(Halt),
+    /// It waits for somebody outside. Whoever answers makes it claimable again.
+    #[error("waits for somebody outside")]
+    Parked,
     #[error(transparent)]
     NotKept(#[from] CommitError),
     /// What is stored is no task of this run.
@@ -56,7 +59,7 @@ impl StopReason {
     /// Why it can neither be played nor be ended, if that is so.
     pub fn stuck(&self) -> Option<anyhow::Error> {
         match self {
-            Self::Halted(_) | Self::NotKept(CommitError::GivenUp) => None,
+            Self::Halted(_) | Self::Parked | Self::NotKept(CommitError::GivenUp) => None,
             Self::NotKept(refused) => Some(refused.clone().into()),
             Self::Broken(error) => Some(anyhow!("{error:#}")),
         }
@@ -164,6 +167,7 @@ pub async fn fail<K: RunKind>(
         events: EncodedEvents::default(),
         completion: Some(completion),
         usage: Vec::new(),
+        answered: Vec::new(),
     };
     queue.commit(entry).await?;
     Ok(failure)
@@ -207,6 +211,8 @@ struct Drive<'a, K: RunKind> {
     /// Events that are not kept yet.
     events: Vec<K::Event>,
     usage: Vec<ModelUsage>,
+    /// Requests to somebody outside whose answers are in events that are not kept yet.
+    answered: Vec<i64>,
     begins: bool,
     world: Option<Arc<str>>,
     prefetched: Prefetches<K::Responder>,
@@ -255,6 +261,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
             task,
             events: Vec::new(),
             usage: Vec::new(),
+            answered: Vec::new(),
             begins,
             world: run.kind.world(planned),
             prefetched: Prefetches::default(),
@@ -380,6 +387,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
             events,
             completion,
             usage: std::mem::take(&mut self.usage),
+            answered: std::mem::take(&mut self.answered),
         })
     }
 }

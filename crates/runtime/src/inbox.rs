@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use domain::task::OutsideAnswer;
 use parking_lot::Mutex;
-use serde_json::Value;
 use sqlx::PgPool;
 use sqlx::postgres::PgListener;
 use store::outside_requests::{self, CHANNEL, OpenRequest};
@@ -17,6 +17,11 @@ use uuid::Uuid;
 
 /// How often answers are looked for that nobody told of.
 const POLL: Duration = Duration::from_secs(1);
+
+/// For so long a task that may leave its player waits for an answer: agents that answer at once need no second claim.
+const SOON: Duration = Duration::from_millis(200);
+/// How often requests are looked for that nobody answered in time.
+const EXPIRY: Duration = Duration::from_secs(10);
 
 /// Task and request.
 type Key = (Uuid, i64);
@@ -30,7 +35,7 @@ pub struct Inbox {
 
 #[derive(Default)]
 struct Shared {
-    waiting: Mutex<HashMap<Key, oneshot::Sender<Value>>>,
+    waiting: Mutex<HashMap<Key, oneshot::Sender<OutsideAnswer>>>,
     more: Notify,
 }
 
@@ -39,6 +44,7 @@ impl Inbox {
     pub fn start(pool: &PgPool, tasks: &mut JoinSet<()>) -> Self {
         let inbox = Self { pool: pool.clone(), shared: Arc::default() };
         tasks.spawn(inbox.clone().bring_answers());
+        tasks.spawn(expire(pool.clone()));
         inbox
     }
 
@@ -49,18 +55,24 @@ impl Inbox {
         tokio::join!(self.deliver(), self.listen());
     }
 
-    /// Puts a request where others find it, and waits for the answer, however long that takes.
+    /// Puts a request where others find it, and waits for the answer, however long that takes. One whose task parks is waited
+    /// for only [`SOON`]; `None`: it stays where others find it.
     ///
     /// # Errors
     /// The database refuses the request.
-    pub async fn answer(self, request: OpenRequest) -> store::Result<Value> {
+    pub async fn answer(self, request: OpenRequest) -> store::Result<Option<OutsideAnswer>> {
         let open = || async { outside_requests::open(&mut *self.pool.acquire().await?, &request).await };
         store::patiently(open).await?;
         let (answer, answered) = oneshot::channel();
         self.shared.waiting.lock().insert((request.task, request.request), answer);
         self.shared.more.notify_one();
-        match answered.await {
-            Ok(answer) => Ok(answer),
+        let soon = async { if request.parks { tokio::time::sleep(SOON).await } else { std::future::pending().await } };
+        let answered = tokio::select! {
+            answered = answered => answered,
+            () = soon => return Ok(None),
+        };
+        match answered {
+            Ok(answer) => Ok(Some(answer)),
             // Another wait for the same request took its place, or the player ends.
             Err(_) => std::future::pending().await,
         }
@@ -112,5 +124,18 @@ impl Inbox {
             self.shared.more.notify_one();
         }
         Ok(())
+    }
+}
+
+/// Gives up requests that nobody answers in time.
+async fn expire(pool: PgPool) {
+    loop {
+        tokio::time::sleep(EXPIRY).await;
+        let expired = async { outside_requests::expire(&mut *pool.acquire().await?).await };
+        match expired.await {
+            Ok(0) => {}
+            Ok(requests) => debug!(requests, "nobody outside answered in time"),
+            Err(error) => warn!(%error, "cannot look for requests that nobody answers"),
+        }
     }
 }

@@ -28,7 +28,7 @@ mod watchdog;
 mod worker_pools;
 mod written_bytes;
 
-pub use binding::{Executor, ModelBinding, ModelClients, Pace, Service};
+pub use binding::{Executor, ModelBinding, ModelClients, OutsideParty, Pace, Service};
 pub use budget::{Spending, cap_reached};
 pub use disk::{Disks, Space};
 pub use drive::StopReason;

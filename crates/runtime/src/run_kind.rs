@@ -94,6 +94,11 @@ pub trait RunKind: Send + Sync + Sized + 'static {
         false
     }
 
+    /// Whether a task that waits only for somebody outside leaves its player. Its positions are claimed one by one.
+    fn parks(&self) -> bool {
+        false
+    }
+
     /// How often a task is played again that somebody else than the agent spoiled.
     fn retries(&self) -> u32;
 

@@ -103,10 +103,15 @@ pub async fn of_judging(db: &mut PgConnection, run: Uuid, judging: Uuid) -> Resu
     Ok(head.fetch_optional(db).await?)
 }
 
-/// Positions of a run whose conversations may still change: first and last of each claim.
-pub async fn claims(db: &mut PgConnection, run: Uuid) -> Result<Vec<(i32, i32)>> {
-    let claims = sqlx::query!("SELECT first_position, last_position FROM claims WHERE run_id = $1", run);
-    Ok(claims.fetch_all(db).await?.into_iter().map(|claim| (claim.first_position, claim.last_position)).collect())
+/// Positions of a run whose conversations may still change: first and last of each claim, and those that wait for somebody
+/// outside.
+pub async fn open_positions(db: &mut PgConnection, run: Uuid) -> Result<Vec<(i32, i32)>> {
+    let open = sqlx::query!(
+        r#"SELECT first_position AS "first!", last_position AS "last!" FROM claims WHERE run_id = $1
+           UNION ALL SELECT position, position FROM tasks WHERE id IN (SELECT task_id FROM requests WHERE run_id = $1)"#,
+        run
+    );
+    Ok(open.fetch_all(db).await?.into_iter().map(|open| (open.first, open.last)).collect())
 }
 
 /// A conversation that counts, as it was played.
@@ -114,6 +119,7 @@ pub struct PlayedColumns {
     pub id: Uuid,
     pub position: i32,
     pub scenario: String,
+    pub repeat: i32,
     pub persona: String,
     pub complexity: String,
     pub outcome: Option<String>,
@@ -131,7 +137,7 @@ pub struct PlayedColumns {
 pub fn played(db: &mut PgConnection, run: Uuid) -> impl Stream<Item = Result<PlayedColumns>> + '_ {
     let rows = sqlx::query_as!(
         PlayedColumns,
-        r#"SELECT id, position, scenario AS "scenario!", persona AS "persona!", complexity AS "complexity!", outcome, blame, reason, finished_at, ending, user_turns,
+        r#"SELECT id, position, scenario AS "scenario!", repeat AS "repeat!", persona AS "persona!", complexity AS "complexity!", outcome, blame, reason, finished_at, ending, user_turns,
                 verified, tool_calls, tools
          FROM tasks WHERE run_id = $1 AND NOT superseded"#,
         run
@@ -143,7 +149,7 @@ pub fn played(db: &mut PgConnection, run: Uuid) -> impl Stream<Item = Result<Pla
 pub async fn played_at(db: &mut PgConnection, run: Uuid, positions: &[i32]) -> Result<Vec<PlayedColumns>> {
     let rows = sqlx::query_as!(
         PlayedColumns,
-        r#"SELECT id, position, scenario AS "scenario!", persona AS "persona!", complexity AS "complexity!", outcome, blame, reason, finished_at, ending, user_turns,
+        r#"SELECT id, position, scenario AS "scenario!", repeat AS "repeat!", persona AS "persona!", complexity AS "complexity!", outcome, blame, reason, finished_at, ending, user_turns,
                 verified, tool_calls, tools
          FROM tasks WHERE run_id = $1 AND position = ANY($2) AND NOT superseded"#,
         run,

@@ -5,7 +5,7 @@ mod manifest;
 
 use chrono::{DateTime, Utc};
 use domain::api::{BuildState, CorpusDetail, CorpusSummary};
-use domain::corpus::{Report, Spec};
+use domain::corpus::{Report, Side, Spec};
 use domain::job::JobKind;
 use domain::progress::JobProgress;
 use serde_json::json;
@@ -74,6 +74,17 @@ pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<(Uuid, Corpus
         id
     );
     row.fetch_optional(db).await?.map(|row| Ok((row.project_id, row.detail()?))).transpose()
+}
+
+/// The scenarios of one of its parts.
+pub async fn scenarios(db: &mut PgConnection, id: Uuid, side: Side) -> Result<Vec<String>> {
+    let scenarios = sqlx::query_scalar!(
+        r#"SELECT DISTINCT scenario AS "scenario!" FROM corpus_rows JOIN tasks ON id = conversation_id
+           WHERE corpus_id = $1 AND split = $2"#,
+        id,
+        side.into_str()
+    );
+    Ok(scenarios.fetch_all(db).await?)
 }
 
 pub async fn named(db: &mut PgConnection, project: Uuid, name: &str) -> Result<Option<Uuid>> {

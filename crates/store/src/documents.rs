@@ -325,7 +325,7 @@ pub async fn runs_with(
            WHERE project_id = $1 AND CASE $2::text
                WHEN 'scenario' THEN spec->'scenarios' ? $3
                WHEN 'persona' THEN spec->'personas' ? $3 OR $3 = 'model'
-               WHEN 'playbook' THEN kind = 'conversations' AND $3 = ANY (string_to_array(playbook, ', '))
+               WHEN 'playbook' THEN kind IN ('conversations', 'episodes') AND $3 = ANY (string_to_array(playbook, ', '))
                WHEN 'workflow' THEN kind = 'workflow' AND playbook = $3
                ELSE EXISTS (
                    SELECT FROM document_versions AS d

@@ -36,6 +36,8 @@ pub struct JournalEntry {
     pub events: EncodedEvents,
     pub completion: Option<Completion>,
     pub usage: Vec<ModelUsage>,
+    /// Requests to somebody outside whose answers the events hold.
+    pub answered: Vec<i64>,
 }
 
 /// How a task ended.
@@ -175,6 +177,11 @@ async fn keep_events_for_retries(db: &mut PgConnection, entries: &[&JournalEntry
 }
 
 async fn close_requests(db: &mut PgConnection, entries: &[&JournalEntry]) -> Result<()> {
+    let taken = entries.iter().flat_map(|entry| entry.answered.iter().map(|request| (entry.planned.id, *request)));
+    let taken: Vec<(Uuid, i64)> = taken.collect();
+    if !taken.is_empty() {
+        outside_requests::forget(db, &taken).await?;
+    }
     let ended = completions(entries).filter(|(_, completion)| completion.asked_outside);
     let tasks: Vec<Uuid> = ended.map(|(entry, _)| entry.planned.id).collect();
     if tasks.is_empty() { Ok(()) } else { outside_requests::close(db, &tasks).await }

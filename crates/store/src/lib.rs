@@ -18,6 +18,8 @@ pub mod corrections;
 pub mod datasets;
 pub mod discarded_objects;
 pub mod documents;
+pub mod environments;
+pub mod episodes;
 pub mod events;
 pub mod exports;
 pub mod idempotency;

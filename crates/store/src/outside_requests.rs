@@ -1,13 +1,19 @@
 //! Requests of tasks that somebody outside of the playing process answers: an outside agent, a worker.
 
+use std::time::Duration;
+
+use domain::task::OutsideAnswer;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{BadRow, Result};
+use super::{BadRow, Result, control, interval};
 
 /// Where players hear that a request was answered.
 pub const CHANNEL: &str = "groundstate_requests";
+/// Where others hear that a task waits for somebody outside, or that one that did has ended. What is told is its id.
+pub const WAITING: &str = "groundstate_waiting";
 
 /// A request that waits for its answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,23 +25,33 @@ pub struct OpenRequest {
     /// Who is to answer, such as `agent`.
     pub kind: String,
     pub body: Value,
+    /// After how long nobody waits for the answer any more; `None`: never.
+    pub patience: Option<Duration>,
+    /// Whether its task leaves its player while it waits, so that the answer makes a claim.
+    pub parks: bool,
 }
 
-/// Puts a request where others find it. It may be there already, from a player that died. A task that has ended gets none:
-/// the player that asks was given up and does not know it yet.
+/// Puts a request where others find it, and says so. It may be there already, from a player that died. A task that has ended
+/// gets none: the player that asks was given up and does not know it yet.
 pub async fn open(db: &mut PgConnection, new: &OpenRequest) -> Result<()> {
     let body = new.body.to_string();
     sqlx::query!(
-        "INSERT INTO requests (task_id, request, run_id, kind, body)
-         SELECT id, $2::bigint, $3::uuid, $4::text, $5::text::json FROM tasks WHERE id = $1 AND outcome IS NULL FOR SHARE
-         ON CONFLICT (task_id, request) DO NOTHING",
+        "WITH opened AS (
+             INSERT INTO requests (task_id, request, run_id, kind, body, expires_at, parks)
+             SELECT id, $2::bigint, $3::uuid, $4::text, $5::text::json, now() + $6::interval, $7
+             FROM tasks WHERE id = $1 AND outcome IS NULL FOR SHARE
+             ON CONFLICT (task_id, request) DO NOTHING
+         ) SELECT pg_notify($8, $1::text)",
         new.task,
         new.request,
         new.run,
         new.kind,
-        body
+        body,
+        new.patience.map(interval) as _,
+        new.parks,
+        WAITING
     )
-    .execute(db)
+    .fetch_one(db)
     .await?;
     Ok(())
 }
@@ -43,7 +59,7 @@ pub async fn open(db: &mut PgConnection, new: &OpenRequest) -> Result<()> {
 /// Requests of a kind that nobody has answered, the oldest first. Those of a cancelled run are wanted no more.
 pub async fn waiting(db: &mut PgConnection, kind: &str, limit: i64) -> Result<Vec<OpenRequest>> {
     let rows = sqlx::query!(
-        r#"SELECT task_id, request, run_id, requests.kind, body::text AS "body!"
+        r#"SELECT task_id, request, run_id, requests.kind, body::text AS "body!", parks
            FROM requests JOIN runs ON runs.id = run_id
            WHERE requests.kind = $1 AND answer IS NULL AND state <> 'cancelled'
            ORDER BY requests.created_at, task_id, request LIMIT $2"#,
@@ -53,29 +69,61 @@ pub async fn waiting(db: &mut PgConnection, kind: &str, limit: i64) -> Result<Ve
     let rows = rows.fetch_all(db).await?.into_iter();
     rows.map(|row| {
         let body = read(row.task_id, "body", &row.body)?;
-        Ok(OpenRequest { task: row.task_id, request: row.request, run: row.run_id, kind: row.kind, body })
+        let (task, request, run, parks) = (row.task_id, row.request, row.run_id, row.parks);
+        Ok(OpenRequest { task, request, run, kind: row.kind, body, patience: None, parks })
     })
     .collect()
 }
 
-/// Answers a request, and tells its player. False if it was answered before, or is not there.
-pub async fn answer(db: &mut PgConnection, task: Uuid, request: i64, answer: &Value) -> Result<bool> {
+/// Answers a request, and tells its player. Where the task is with none, somebody may claim it again. False if the request was
+/// answered before, or is not there.
+pub async fn answer(db: &mut PgConnection, task: Uuid, request: i64, answer: &OutsideAnswer) -> Result<bool> {
+    let answer = serde_json::to_string(answer).map_err(|error| bad(task, "answer", &error))?;
+    // A claim that is there is locked: a player that leaves it sees the answer, or this makes a new one.
     let answered = sqlx::query!(
         "WITH answered AS (
              UPDATE requests SET answer = $3::text::json, answered_at = now()
-             WHERE task_id = $1 AND request = $2 AND answer IS NULL RETURNING 1
-         ) SELECT pg_notify($4, $5) FROM answered",
+             WHERE task_id = $1 AND request = $2 AND answer IS NULL RETURNING task_id, run_id, parks
+         ), woken AS (
+             INSERT INTO claims (run_id, first_position, last_position)
+             SELECT answered.run_id, position, position FROM answered JOIN tasks ON tasks.id = task_id WHERE parks
+             ON CONFLICT (run_id, first_position) DO UPDATE SET deaths = claims.deaths RETURNING run_id, player
+         )
+         SELECT pg_notify($4, $1::text), (SELECT pg_notify($5, run_id::text) FROM woken WHERE player IS NULL) AS told
+         FROM answered",
         task,
         request,
-        answer.to_string(),
+        answer,
         CHANNEL,
-        task.to_string()
+        control::CHANNEL
     );
     Ok(!answered.fetch_all(db).await?.is_empty())
 }
 
+/// Gives up requests that nobody answered in time, some at once. How many.
+pub async fn expire(db: &mut PgConnection) -> Result<usize> {
+    let expired = sqlx::query!(
+        "WITH expired AS (
+             UPDATE requests SET answered_at = now(), answer = json_build_object('lost',
+                 'nobody answered within ' || round(extract(epoch FROM expires_at - created_at)) || ' seconds')
+             WHERE (task_id, request) IN (
+                 SELECT task_id, request FROM requests WHERE answer IS NULL AND expires_at < now()
+                 ORDER BY expires_at LIMIT 500 FOR UPDATE SKIP LOCKED)
+             RETURNING task_id, run_id, parks
+         ), woken AS (
+             INSERT INTO claims (run_id, first_position, last_position)
+             SELECT expired.run_id, position, position FROM expired JOIN tasks ON tasks.id = task_id WHERE parks
+             ON CONFLICT (run_id, first_position) DO UPDATE SET deaths = claims.deaths RETURNING run_id
+         )
+         SELECT pg_notify($1, task_id::text), (SELECT pg_notify($2, run_id::text) FROM woken LIMIT 1) AS told FROM expired",
+        CHANNEL,
+        control::CHANNEL
+    );
+    Ok(expired.fetch_all(db).await?.len())
+}
+
 /// Of these requests, given as task and id, those that were answered.
-pub async fn answers(db: &mut PgConnection, of: &[(Uuid, i64)]) -> Result<Vec<((Uuid, i64), Value)>> {
+pub async fn answers(db: &mut PgConnection, of: &[(Uuid, i64)]) -> Result<Vec<((Uuid, i64), OutsideAnswer)>> {
     let (tasks, requests): (Vec<Uuid>, Vec<i64>) = of.iter().copied().unzip();
     let rows = sqlx::query!(
         r#"SELECT task_id, request, answer::text AS "answer!" FROM requests
@@ -88,18 +136,31 @@ pub async fn answers(db: &mut PgConnection, of: &[(Uuid, i64)]) -> Result<Vec<((
     rows.map(|row| Ok(((row.task_id, row.request), read(row.task_id, "answer", &row.answer)?))).collect()
 }
 
-/// Forgets the requests of tasks that have ended.
-pub(crate) async fn close(db: &mut PgConnection, tasks: &[Uuid]) -> Result<()> {
-    sqlx::query!("DELETE FROM requests WHERE task_id = ANY($1)", tasks).execute(db).await?;
+/// Forgets requests whose answers are in the journal now.
+pub(crate) async fn forget(db: &mut PgConnection, taken: &[(Uuid, i64)]) -> Result<()> {
+    let (tasks, requests): (Vec<Uuid>, Vec<i64>) = taken.iter().copied().unzip();
+    sqlx::query!(
+        "DELETE FROM requests USING unnest($1::uuid[], $2::bigint[]) AS taken (task, id)
+         WHERE task_id = task AND request = id",
+        &tasks,
+        &requests
+    )
+    .execute(db)
+    .await?;
     Ok(())
 }
 
-fn read(task: Uuid, column: &'static str, text: &str) -> Result<Value> {
-    let bad = |reason: serde_json::Error| BadRow {
-        table: "requests",
-        column,
-        row: task.to_string(),
-        reason: reason.to_string(),
-    };
-    Ok(serde_json::from_str(text).map_err(bad)?)
+/// Forgets the requests of tasks that have ended, and tells who waits for their ends.
+pub(crate) async fn close(db: &mut PgConnection, tasks: &[Uuid]) -> Result<()> {
+    sqlx::query!("DELETE FROM requests WHERE task_id = ANY($1)", tasks).execute(&mut *db).await?;
+    sqlx::query!("SELECT pg_notify($1, id::text) FROM unnest($2::uuid[]) AS id", WAITING, tasks).fetch_all(db).await?;
+    Ok(())
+}
+
+fn read<T: DeserializeOwned>(task: Uuid, column: &'static str, text: &str) -> Result<T> {
+    Ok(serde_json::from_str(text).map_err(|error| bad(task, column, &error))?)
+}
+
+fn bad(task: Uuid, column: &'static str, error: &serde_json::Error) -> BadRow {
+    BadRow { table: "requests", column, row: task.to_string(), reason: error.to_string() }
 }

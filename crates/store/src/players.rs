@@ -115,6 +115,12 @@ pub async fn list(db: &mut PgConnection) -> Result<Vec<PlayerSummary>> {
     Ok(players.fetch_all(db).await?)
 }
 
+/// Whether there is anybody who plays.
+pub async fn any(db: &mut PgConnection) -> Result<bool> {
+    let any = sqlx::query_scalar!(r#"SELECT EXISTS (SELECT FROM players WHERE plays) AS "any!""#);
+    Ok(any.fetch_one(db).await?)
+}
+
 /// Says that the player lives. False if it was given up.
 pub async fn heartbeat(db: &mut PgConnection, player: i64) -> Result<bool> {
     let beat = sqlx::query!("UPDATE players SET heartbeat_at = now() WHERE id = $1", player);
@@ -413,10 +419,43 @@ pub async fn done(db: &mut PgConnection, player: i64, run: Uuid, claims: &[i32])
     .await?;
     let ended = sqlx::query!(
         "UPDATE runs SET finished_at = now() WHERE id = $1 AND next_position = planned AND finished_at IS NULL
-             AND NOT EXISTS (SELECT FROM claims WHERE run_id = $1)",
-        run
+             AND kind <> $2 AND NOT EXISTS (SELECT FROM claims WHERE run_id = $1)",
+        run,
+        super::episodes::KIND
     );
     Ok(ended.execute(db).await?.rows_affected() > 0)
+}
+
+/// Gives up claims whose tasks wait for somebody outside: an answer makes new ones. True if some were answered meanwhile; their
+/// claims wait for whoever comes next.
+pub async fn park(db: &mut PgConnection, player: i64, run: Uuid, claims: &[i32]) -> Result<bool> {
+    // Whoever answers locks the claim: what is not seen below is answered later, and makes a claim of its own.
+    sqlx::query!(
+        "SELECT FROM claims WHERE run_id = $1 AND first_position = ANY($2) AND player = $3
+         ORDER BY first_position FOR UPDATE",
+        run,
+        claims,
+        player
+    )
+    .fetch_all(&mut *db)
+    .await?;
+    let answered = sqlx::query!(
+        "UPDATE claims SET player = NULL WHERE run_id = $1 AND first_position = ANY($2) AND player = $3 AND EXISTS (
+             SELECT FROM tasks JOIN requests ON task_id = tasks.id
+             WHERE tasks.run_id = $1 AND position = first_position AND answer IS NOT NULL)",
+        run,
+        claims,
+        player
+    );
+    let answered = answered.execute(&mut *db).await?.rows_affected();
+    let parked = sqlx::query!(
+        "DELETE FROM claims WHERE run_id = $1 AND first_position = ANY($2) AND player = $3",
+        run,
+        claims,
+        player
+    );
+    parked.execute(db).await?;
+    Ok(answered > 0)
 }
 
 /// Leaves a claim to whoever comes next.

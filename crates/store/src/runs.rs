@@ -141,23 +141,23 @@ pub async fn list(db: &mut PgConnection, limit: i64) -> Result<Vec<Uuid>> {
     Ok(ids.fetch_all(db).await?)
 }
 
-/// The runs of a project of one kind before one, newest first; of one playbook or workflow, if it is named.
+/// The runs of a project of these kinds before one, newest first; of one playbook or workflow, if it is named.
 pub async fn of_project(
     db: &mut PgConnection,
     project: Uuid,
-    kind: &str,
+    kinds: &[&str],
     played: Option<&str>,
     before: Option<Uuid>,
     limit: i64,
 ) -> Result<Vec<Uuid>> {
     let ids = sqlx::query_scalar!(
-        "SELECT id FROM runs WHERE project_id = $1 AND kind = $4 AND ($5::text IS NULL OR playbook = $5)
+        "SELECT id FROM runs WHERE project_id = $1 AND kind = ANY($4) AND ($5::text IS NULL OR playbook = $5)
              AND ($2::uuid IS NULL OR (created_at, id) < (SELECT created_at, id FROM runs WHERE id = $2))
          ORDER BY created_at DESC, id DESC LIMIT $3",
         project,
         before,
         limit,
-        kind,
+        kinds as &[&str],
         played
     );
     Ok(ids.fetch_all(db).await?)

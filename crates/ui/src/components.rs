@@ -73,7 +73,7 @@ pub use suggest::Suggest;
 pub use tabs::{Tabs, use_tab};
 pub use to_sign_in::{ToSignIn, sign_in_from_here};
 pub use toast::{ToastList, Toasts};
-pub use transcript::{Transcript, TranscriptExtras, TurnRef, anchor};
+pub use transcript::{Transcript, TranscriptExtras, TurnRef, Turns, anchor};
 pub use unified_diff::UnifiedDiff;
 pub use verification::VerificationList;
 pub use virtual_rows::VirtualRows;

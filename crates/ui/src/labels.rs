@@ -65,6 +65,7 @@ pub fn ending(ending: &Ending) -> String {
         Ending::Terminal { tool } => format!("The agent ended the conversation by calling {tool}."),
         Ending::TurnLimit => "The user's turns were used up.".to_owned(),
         Ending::StepLimit => "The agent's steps were used up by tool calls.".to_owned(),
+        Ending::AgentEnded => "The agent's program ended the episode.".to_owned(),
     }
 }
 

@@ -203,6 +203,7 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     let config = RunConfig {
         branch_of: None,
         forecast: None,
+        idle_seconds: None,
         models,
         panel,
         retries,

@@ -91,7 +91,9 @@ async fn check(pool: &PgPool, file: &Registry, args: &Check) -> anyhow::Result<E
             let registry = models_file::with_added(pool, file).await?;
             registry.pool(&name).map_err(|error| bad(error.to_string()))?.clone()
         }
-        ModelSpec::Scripted => return Err(bad(format!("`scripted` has no endpoint: {EXPECTED}")).into()),
+        ModelSpec::Scripted | ModelSpec::Outside => {
+            return Err(bad(format!("`scripted` has no endpoint: {EXPECTED}")).into());
+        }
     };
     let options = ProbeOptions { context_length: args.context_length, patience: PATIENCE };
     eprintln!("asking {} a dozen questions …", args.model);

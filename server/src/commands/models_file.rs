@@ -36,7 +36,9 @@ pub fn pool(registry: &Registry, text: &str) -> Result<Pool, String> {
     let pool = match text.parse().map_err(|error: llm::SpecError| error.to_string())? {
         ModelSpec::Endpoint(endpoint) => Pool::of_endpoint(endpoint, options),
         ModelSpec::Named(name) => Pool::new(registry.pool(&name).map_err(|error| error.to_string())?, options),
-        ModelSpec::Scripted => return Err(format!("`scripted` only plays what scenarios say: {EXPECTED}")),
+        ModelSpec::Scripted | ModelSpec::Outside => {
+            return Err(format!("`scripted` only plays what scenarios say: {EXPECTED}"));
+        }
     };
     pool.map_err(|error| error.to_string())
 }

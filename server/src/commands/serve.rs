@@ -49,6 +49,10 @@ pub struct Serve {
     /// Folder below which such models may name the files of their keys
     #[arg(long, env = "GROUNDSTATE_MODEL_KEY_FILES", value_name = "DIR", default_value = AllowedKeys::FOLDER)]
     model_key_files: PathBuf,
+    /// Endpoints that the API may name as agents of episodes: addresses that begin so, separated by commas, such as
+    /// `http://trainer:8000/`
+    #[arg(long, env = "GROUNDSTATE_AGENT_URLS", value_name = "URLS", value_delimiter = ',')]
+    agent_urls: Vec<String>,
     /// For a server behind a proxy that ends TLS: send cookies only over HTTPS, and trust X-Forwarded-For
     #[arg(long)]
     https: bool,
@@ -105,6 +109,7 @@ async fn both(
         files: files.clone(),
         objects: objects.clone(),
         https: args.https,
+        agent_urls: args.agent_urls.clone(),
         stop: stop.clone(),
     });
     let _following = runtime::follow(&connection.pool, &clients);

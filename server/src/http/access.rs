@@ -2,7 +2,7 @@
 //! [`Admin`] of the project that its path is about, [`SignedIn`] or [`Administrator`].
 
 mod authenticate;
-mod credentials;
+pub mod credentials;
 mod entrance;
 mod place;
 

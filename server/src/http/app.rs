@@ -8,7 +8,9 @@ use llm::{AllowedKeys, Registry};
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
+use super::episode_signals::EpisodeSignals;
 use super::shares::AllShares;
+use super::stored_environments::StoredEnvironments;
 use datasets::index::Index;
 use datasets::search::IndexCache;
 use projects::library::Cache;
@@ -41,6 +43,8 @@ pub struct Setup {
     pub objects: Objects,
     /// Behind a proxy that ends TLS: cookies are sent over HTTPS alone, and it says where requests come from.
     pub https: bool,
+    /// Endpoints that may play the agents of episodes: those whose addresses begin so.
+    pub agent_urls: Vec<String>,
     /// What is done in the background ends with it.
     pub stop: CancellationToken,
 }
@@ -53,13 +57,17 @@ struct Shared {
     index: Index,
     searched: IndexCache,
     shares: AllShares,
+    environments: StoredEnvironments,
+    episodes: EpisodeSignals,
 }
 
 impl App {
     pub fn new(setup: Setup) -> Self {
         let index = Index::new(setup.pool.clone());
         let searched = IndexCache::new(setup.objects.clone(), setup.files.join("indexes"));
-        Self(Arc::new(Shared { setup, index, searched, shares: AllShares::default() }))
+        let episodes = EpisodeSignals::new(&setup.pool, &setup.stop);
+        let (shares, environments) = (AllShares::default(), StoredEnvironments::default());
+        Self(Arc::new(Shared { setup, index, searched, shares, environments, episodes }))
     }
 
     pub fn pool(&self) -> &PgPool {
@@ -79,6 +87,21 @@ impl App {
     /// What each person and each project may have in progress.
     pub fn shares(&self) -> &AllShares {
         &self.0.shares
+    }
+
+    /// Runs of episodes that were asked for lately.
+    pub fn environments(&self) -> &StoredEnvironments {
+        &self.0.environments
+    }
+
+    /// Tells when episodes wait for their agents, or have ended.
+    pub fn episodes(&self) -> &EpisodeSignals {
+        &self.0.episodes
+    }
+
+    /// Endpoints that may play the agents of episodes: those whose addresses begin so.
+    pub fn agent_urls(&self) -> &[String] {
+        &self.0.setup.agent_urls
     }
 
     pub fn registry(&self) -> &Registry {

@@ -78,22 +78,28 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
     while connections.join_next().await.is_some() {}
 }
 
+/// The right to a connection: a WebSocket holds it for as long as it lasts.
+#[derive(Clone)]
+pub struct HeldConnection(#[expect(dead_code, reason = "it counts as long as it is held")] Arc<ConnectionPermit>);
+
 async fn connection(
     stream: TcpStream,
     address: SocketAddr,
-    _permit: ConnectionPermit,
+    permit: ConnectionPermit,
     router: Router,
     stop: CancellationToken,
 ) {
     let router = TowerToHyperService::new(router);
+    let held = HeldConnection(Arc::new(permit));
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(address));
+        request.extensions_mut().insert(held.clone());
         router.call(request)
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(BUFFERED);
     let stream = TokioIo::new(WriteTimeout::new(stream, STALLED));
-    let mut connection = pin!(builder.serve_connection(stream, service));
+    let mut connection = pin!(builder.serve_connection(stream, service).with_upgrades());
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = stop.cancelled() => {

@@ -189,7 +189,7 @@ fn panel(names: &[String], registry: &llm::Registry) -> Result<(Vec<ModelSpec>, 
                 pools.push(registry.pool(&name).map_err(|e| wrong(e.to_string()))?.clone());
                 specs.push(ModelSpec::Named(name));
             }
-            ModelSpec::Scripted => specs.push(ModelSpec::Scripted),
+            ModelSpec::Scripted | ModelSpec::Outside => specs.push(ModelSpec::Scripted),
         }
     }
     Ok((specs, pools))

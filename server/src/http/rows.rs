@@ -44,7 +44,8 @@ pub async fn runs_of(
     let mut db = pool.acquire().await?;
     let after = params.cursor()?;
     let ids =
-        runs::of_project(&mut db, reader.project, WorkflowRows::NAME, Some(&name), after, i64::from(limit) + 1).await?;
+        runs::of_project(&mut db, reader.project, &[WorkflowRows::NAME], Some(&name), after, i64::from(limit) + 1)
+            .await?;
     let items = runs::summaries(&mut db, &ids).await?;
     Ok(Json(page(items, limit, |run: &RunSummary| run.id.clone())))
 }

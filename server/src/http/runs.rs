@@ -27,9 +27,9 @@ use generation::order::{self, CheckedOrder};
 use generation::{Conversations, plan, probes, run};
 use projects::documents;
 use runtime::RunKind;
-use store::{control, runs};
+use store::{control, episodes, runs};
 
-/// Runs of conversations, newest first
+/// Runs of conversations and episodes, newest first
 #[utoipa::path(get, path = "/projects/{project}/runs", tag = "runs", params(("project" = String, Path), PageParams),
     responses((status = 200, body = Page<RunSummary>), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn list(
@@ -39,8 +39,8 @@ pub async fn list(
 ) -> Result<Json<Page<RunSummary>>> {
     let limit = params.limit()?;
     let mut db = pool.acquire().await?;
-    let (kind, after) = (Conversations::NAME, params.cursor()?);
-    let ids = runs::of_project(&mut db, reader.project, kind, None, after, i64::from(limit) + 1).await?;
+    let (kinds, after) = ([Conversations::NAME, episodes::KIND], params.cursor()?);
+    let ids = runs::of_project(&mut db, reader.project, &kinds, None, after, i64::from(limit) + 1).await?;
     let items = runs::summaries(&mut db, &ids).await?;
     Ok(Json(page(items, limit, |run: &RunSummary| run.id.clone())))
 }

@@ -11,6 +11,7 @@ mod conversations;
 mod corpora;
 pub mod datasets;
 mod documents;
+mod episodes;
 mod exports;
 pub mod followed;
 mod headers;
@@ -22,6 +23,7 @@ mod limits;
 mod metrics;
 mod models;
 mod orders;
+mod ors;
 mod other;
 mod projects;
 mod reviews;
@@ -117,6 +119,7 @@ impl TestApp {
             files: files.path().to_owned(),
             objects: support::jobs::objects(files.path()),
             https,
+            agent_urls: vec!["http://127.0.0.1:".to_owned()],
             stop: CancellationToken::new(),
             libraries: Cache::default(),
             sandbox: sandbox.clone(),

@@ -2,6 +2,7 @@
 
 mod annotate;
 mod branch;
+mod compare;
 mod correct;
 mod correction_draft;
 mod cursor;
@@ -24,6 +25,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::{Redirect, Route};
 use leptos_router::path;
 
+use compare::ComparePage;
 use live::{LiveConversation, followed};
 use neighbours::Neighbours;
 use people::People;
@@ -47,11 +49,16 @@ pub use turn_actions::TurnActions;
 pages! {
     conversation:
     conversation() => ConversationPage(),
+    compare() => ComparePage(),
 }
 
 #[component(transparent)]
 pub fn ConversationRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
-    view! { <Route path=path!("/conversations/:conversation") view=|| part(conversation) /> }.into_inner()
+    view! {
+        <Route path=path!("/conversations/:conversation") view=|| part(conversation) />
+        <Route path=path!("/compare/:left/:right") view=|| part(compare) />
+    }
+    .into_inner()
 }
 
 #[component]

@@ -43,6 +43,8 @@ pub const fn title(profile: Profile) -> &'static str {
         Profile::MsSwift => "ms-swift",
         Profile::Verl => "verl",
         Profile::Groups => "Groups with rewards",
+        Profile::Verifiers => "verifiers, prime-rl",
+        Profile::Art => "ART",
         Profile::JsonStrings => "JSON strings",
     }
 }
@@ -63,6 +65,10 @@ const fn description(profile: Profile) -> &'static str {
         Profile::MsSwift => "Messages with calls as ms-swift expects them.",
         Profile::Verl => "Prompts for reinforcement learning, with the expected outcome as ground truth.",
         Profile::Groups => "All samples of a start side by side, each with its reward, for training from rewards.",
+        Profile::Verifiers => {
+            "All samples of a start with their rewards, a trace each, as verifiers 0.4 and prime-rl read them."
+        }
+        Profile::Art => "All samples of a start with their rewards, as trajectories of OpenPipe's ART.",
         Profile::JsonStrings => "Columns of JSON text, which every version of datasets reads.",
     }
 }

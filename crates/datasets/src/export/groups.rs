@@ -12,17 +12,18 @@ use domain::outcome::Outcome;
 use domain::reward::{GroupRewards, reward};
 use engine::plan;
 use futures::TryStreamExt as _;
+use generation::plan::RunConfig;
 use sqlx::PgPool;
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
 use super::part::PartWriter;
 use super::profile::{self, Group, GroupSample};
+use super::records;
 use super::report::WrittenRows;
-use super::row::RowOutcome;
+use super::row::{RowOutcome, own_row};
 use super::source::Source;
 use super::stream::{self, Pace, Page};
-use super::{pairs, records};
 use store::material::{self, Material, RowCandidate};
 
 /// Conversations that are read at once, or those of one group.
@@ -164,7 +165,7 @@ fn seen(source: &Source, page: Page<'_>) -> anyhow::Result<SampleBatch> {
 
 fn sample(source: &Source, material: &Material, passed: bool, usable: bool) -> anyhow::Result<Sample> {
     let context = source.contexts.get(&material.run).context("a conversation is of another run")?;
-    let (group, number) = plan::group(usize::try_from(material.position)?, context.config.samples);
+    let (group, number) = place(&context.config, material)?;
     let blame = match material.said.as_ref().map_or(&material.outcome, |said| &said.outcome) {
         Outcome::Accepted => None,
         Outcome::Failed { blame, .. } => Some(*blame),
@@ -181,6 +182,17 @@ fn sample(source: &Source, material: &Material, passed: bool, usable: bool) -> a
         reward: reward(blame, passed),
         usable,
     })
+}
+
+/// The number of a conversation's group in its run, and which sample of it it is.
+fn place(config: &RunConfig, material: &Material) -> anyhow::Result<(usize, u32)> {
+    if !config.plays_episodes() {
+        return Ok(plan::group(usize::try_from(material.position)?, config.samples));
+    }
+    // Episodes of a group are opened when somebody asks for them: they may stand anywhere.
+    let scenario = config.scenarios.iter().position(|id| *id == material.scenario).unwrap_or_default();
+    let group = usize::try_from(material.repeat)? * config.scenarios.len() + scenario;
+    Ok((group, u32::try_from(material.position)?))
 }
 
 type Records = (Vec<u8>, WrittenRows, GroupReport);
@@ -216,7 +228,8 @@ fn lines(
         for sample in group.iter().filter(|sample| sample.usable) {
             let material = read.next().context("a conversation went while it was read")?;
             position = material.position;
-            let row = pairs::own_row(source, &material)?;
+            // The reward is for what was played, and not for what people wrote over it.
+            let row = own_row(source, &Material { corrections: Vec::new(), ..material })?;
             samples.push(GroupSample { number: sample.number, reward: sample.reward, row });
         }
         report.samples += i64::try_from(group.len())?;
@@ -227,12 +240,13 @@ fn lines(
         }
         let (run, number) = group[0].group;
         let of_each = source.contexts.get(&run).map_or(1, |context| context.config.samples.get());
+        let of_each = of_each.max(u32::try_from(group.len())?);
         let before = lines.len();
         let group = Group { id: format!("{run}/{number}"), of_each, split: split.into_str(), rewards, samples };
         match profile::group(&shape, &group, &mut lines) {
             Ok(()) => {
                 lines.push(b'\n');
-                written.report.rows += 1;
+                written.report.rows += profile::group_lines(&shape, &group);
                 report.groups += 1;
                 report.dead += i64::from(rewards.is_dead());
                 group.samples.iter().take(1).for_each(|sample| written.report.about.count(&sample.row));

@@ -23,7 +23,7 @@ use super::part::PartWriter;
 use super::profile::{self, Pair};
 use super::records;
 use super::report::WrittenRows;
-use super::row::{self, RowOutcome};
+use super::row::{RowOutcome, own_row};
 use super::source::Source;
 use super::stream::{self, Pace, Page};
 use choose::{Candidate, Turn};
@@ -186,17 +186,6 @@ fn paired(source: &Source, shape: &Shape, read: &[Material]) -> anyhow::Result<(
         }
     }
     Ok((lines, written))
-}
-
-/// The row of the agent under test.
-pub fn own_row(source: &Source, material: &Material) -> anyhow::Result<Row> {
-    let context = source.contexts.get(&material.run).context("a conversation is of another run")?;
-    match row::rows(context, material, true, false)? {
-        RowOutcome::Rows { rows, .. } => {
-            rows.into_iter().next().and_then(Result::ok).context("a row changed while it was read")
-        }
-        _ => anyhow::bail!("a row changed while it was read"),
-    }
 }
 
 fn record(shape: &Shape, chosen: &Row, rejected: &Row, out: &mut Vec<u8>) -> Result<(), String> {

@@ -1,6 +1,7 @@
 //! The shapes that trainers load: each profile makes one record of one canonical row, of a pair or of a group of them, and knows
 //! of nothing else.
 
+mod art;
 mod canonical;
 mod groups;
 mod huggingface;
@@ -13,6 +14,7 @@ mod openai;
 mod openai_dpo;
 mod trl;
 mod trl_dpo;
+mod verifiers;
 mod verl;
 
 use domain::export::{Data, Profile, Shape};
@@ -79,7 +81,7 @@ pub fn record(shape: &Shape, row: &Row, place: Place, out: &mut Vec<u8>) -> Resu
         Profile::Verl => verl::record(row, place, out),
         Profile::JsonStrings => json_strings::record(shape, row, out),
         Profile::OpenaiDpo | Profile::TrlDpo => Err("the profile is one of pairs".to_owned()),
-        Profile::Groups => Err("the profile is one of groups".to_owned()),
+        Profile::Groups | Profile::Verifiers | Profile::Art => Err("the profile is one of groups".to_owned()),
     }
 }
 
@@ -95,14 +97,24 @@ pub fn pair(shape: &Shape, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<(), Unf
     }
 }
 
-/// Appends the record of a group.
+/// Appends the record of a group, or a line for each of its samples.
 ///
 /// # Errors
 /// As of [`record`].
 pub fn group(shape: &Shape, group: &Group<'_>, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
     match shape.profile {
         Profile::Groups => groups::record(shape, group, out),
+        Profile::Verifiers => verifiers::record(shape, group, out),
+        Profile::Art => art::record(shape, group, out),
         _ => Err("the profile is not one of groups".to_owned()),
+    }
+}
+
+/// How many lines a group is.
+pub fn group_lines(shape: &Shape, group: &Group<'_>) -> i64 {
+    match shape.profile {
+        Profile::Verifiers => i64::try_from(group.samples.len()).unwrap_or(i64::MAX),
+        _ => 1,
     }
 }
 

@@ -20,6 +20,7 @@ use serde_json::Deserializer;
 use super::context::Context;
 use super::metadata;
 use super::played::PlayedConversation;
+use super::source::Source;
 use store::material::{JudgingResult, Material};
 
 /// What became of a conversation.
@@ -84,6 +85,20 @@ pub fn rows(context: &Context, material: &Material, all: bool, branches: bool) -
     let passed = played.verification.as_ref().is_some_and(|verifier| verifier.passed);
     let rows = agents.into_iter().take(1).chain(done).map(|frame| row(&played, frame)).collect();
     Ok(RowOutcome::Rows { rows, passed })
+}
+
+/// The row of the agent under test.
+///
+/// # Errors
+/// It has none, or as [`rows`].
+pub fn own_row(source: &Source, material: &Material) -> anyhow::Result<Row> {
+    let context = source.contexts.get(&material.run).context("a conversation is of another run")?;
+    match rows(context, material, true, false)? {
+        RowOutcome::Rows { rows, .. } => {
+            rows.into_iter().next().and_then(Result::ok).context("a row changed while it was read")
+        }
+        _ => anyhow::bail!("a row changed while it was read"),
+    }
 }
 
 fn verifier(found: Verification) -> Verifier {

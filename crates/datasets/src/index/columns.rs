@@ -48,6 +48,8 @@ pub struct Columns {
     tool_set_numbers: HashMap<Box<[u32]>, u32>,
     pub id: Vec<Uuid>,
     pub scenario: Vec<u32>,
+    /// With the scenario: the group of samples that it belongs to.
+    pub repeat: Vec<u32>,
     /// Names.
     pub persona: Vec<u32>,
     pub ending: Vec<u32>,
@@ -88,6 +90,7 @@ pub struct ScenarioNames {
 pub struct RowValues<'a> {
     pub id: Uuid,
     pub scenario: &'a str,
+    pub repeat: u32,
     pub persona: &'a str,
     pub complexity: Complexity,
     pub status: Option<Status>,
@@ -149,6 +152,7 @@ impl Columns {
             tool_set_numbers: HashMap::new(),
             id: Vec::new(),
             scenario: Vec::new(),
+            repeat: Vec::new(),
             persona: Vec::new(),
             ending: Vec::new(),
             tools: Vec::new(),
@@ -180,7 +184,15 @@ impl Columns {
     /// Makes room for positions that have not begun.
     pub fn grow(&mut self, len: usize) {
         self.id.resize(len, Uuid::nil());
-        for column in [&mut self.scenario, &mut self.persona, &mut self.ending, &mut self.tools, &mut self.reason] {
+        let numbers = [
+            &mut self.scenario,
+            &mut self.repeat,
+            &mut self.persona,
+            &mut self.ending,
+            &mut self.tools,
+            &mut self.reason,
+        ];
+        for column in numbers {
             column.resize(len, NONE_32);
         }
         self.finished.resize(len, NEVER);
@@ -200,6 +212,7 @@ impl Columns {
     pub fn put(&mut self, i: usize, row: &RowValues<'_>) {
         self.id[i] = row.id;
         self.scenario[i] = self.scenario_number(row.scenario);
+        self.repeat[i] = row.repeat;
         self.persona[i] = self.names.intern(row.persona);
         self.ending[i] = row.ending.map_or(NONE_32, |ending| self.names.intern(ending));
         self.tools[i] = self.tool_set_number(row.tools);

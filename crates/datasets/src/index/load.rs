@@ -36,7 +36,7 @@ pub async fn load(pool: &PgPool, scenarios: &ScenarioCache, asked: &RunHead) -> 
     let about = scenarios.of(&mut tx, &head.library).await?;
     let mut columns = Columns::new(head.run, &head.playbook, &head.models, about);
     columns.grow(usize::try_from(head.next_position)?);
-    let open = conversation_columns::claims(&mut tx, head.run).await?;
+    let open = conversation_columns::open_positions(&mut tx, head.run).await?;
     let verdict_counts =
         if head.own { (0, 0) } else { conversation_columns::verdict_counts(&mut tx, head.judging).await? };
     let mut loaded = RunColumns { columns: Arc::new(columns), head, open, criteria: HashMap::new(), verdict_counts };
@@ -90,7 +90,7 @@ impl RunColumns {
         if !now.own && conversation_columns::verdict_counts(&mut tx, now.judging).await? != self.verdict_counts {
             return Ok(false);
         }
-        let open = conversation_columns::claims(&mut tx, now.run).await?;
+        let open = conversation_columns::open_positions(&mut tx, now.run).await?;
         let mut positions: Vec<i32> = self.open.iter().flat_map(|(first, last)| *first..=*last).collect();
         positions.extend(self.head.next_position..now.next_position);
         let played = conversation_columns::played_at(&mut tx, now.run, &positions).await?;
@@ -194,6 +194,7 @@ impl RunColumns {
             &RowValues {
                 id: played.id,
                 scenario: &played.scenario,
+                repeat: u32::try_from(played.repeat)?,
                 persona: &played.persona,
                 complexity: complexity.with_context(|| format!("conversation {}: no such complexity", played.id))?,
                 status: Some(status),

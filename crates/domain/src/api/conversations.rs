@@ -40,7 +40,8 @@ pub struct ConversationSummary {
     /// Whether the verifier found nothing wrong.
     #[serde(default)]
     pub verified: Option<bool>,
-    /// How the conversation ended: `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`.
+    /// How the conversation ended: `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`,
+    /// `agent_ended`.
     #[serde(default)]
     pub ending: Option<String>,
     /// Turns of the user.

@@ -143,7 +143,7 @@ fn conversations() -> String {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunSummary {
     pub id: String,
-    /// What it plays: `conversations`, or the rows of a `workflow`.
+    /// What it plays: `conversations`, `episodes`, which are conversations whose agent is outside, or the rows of a `workflow`.
     #[serde(default = "conversations")]
     pub kind: String,
     /// Its playbooks, separated by commas, or its workflow.
@@ -178,7 +178,7 @@ pub struct RunSummary {
 impl RunSummary {
     /// Whether its tasks are rows of a workflow, and no conversations.
     pub fn plays_rows(&self) -> bool {
-        self.kind != conversations()
+        self.kind != conversations() && self.kind != "episodes"
     }
 }
 

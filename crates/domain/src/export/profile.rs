@@ -33,6 +33,10 @@ pub enum Profile {
     Verl,
     /// Groups of samples with their rewards, for training from rewards.
     Groups,
+    /// Groups of samples as traces of verifiers and prime-rl, a line for each sample.
+    Verifiers,
+    /// Groups of samples as trajectories of ART.
+    Art,
     /// Columns of JSON text, which every version of `datasets` reads.
     JsonStrings,
 }
@@ -137,7 +141,7 @@ impl Profile {
 
     /// Whether its records are groups of samples, not rows.
     pub const fn is_of_groups(self) -> bool {
-        matches!(self, Self::Groups)
+        matches!(self, Self::Groups | Self::Verifiers | Self::Art)
     }
 
     /// Whether it always reads what was not accepted: its records compare conversations with each other.
@@ -160,6 +164,7 @@ impl Profile {
             Self::Openai | Self::OpenaiDpo => of(NO_REASONING, TEXT, ARRAY, LINES),
             Self::Llamafactory => of(INLINE_OR_NONE, OBJECT, JSON, LINES),
             Self::Groups => of(ANY_REASONING, TEXT_OR_OBJECT, ARRAY_OR_JSON, LINES),
+            Self::Verifiers | Self::Art => of(ANY_REASONING, TEXT, ARRAY, LINES),
             Self::MsSwift => of(INLINE_OR_NONE, TEXT_OR_OBJECT, JSON, LINES),
             // Its prompts end before the model first speaks.
             Self::Verl => of(NO_REASONING, TEXT, JSON, PARQUET_OR_LINES),

@@ -1,14 +1,17 @@
 //! The agent's turn.
 
-use domain::event::EventKind;
+use domain::event::{Answer, Event, EventKind};
 use domain::message::ToolCall;
+use domain::outcome::{Blame, Ending};
 use domain::playbook::AgentStyle;
 use domain::role::Role;
 
-use super::{Conversation, refused};
+use super::{Conversation, Phase, refused};
 use crate::{json_turn, react};
 use domain::chat::ChatReply;
-use domain::reasoning;
+use domain::transcript::Caller;
+use domain::verdict::Rule;
+use domain::{reasoning, reward};
 
 impl Conversation {
     pub(super) fn hear_agent(&self, mut reply: ChatReply) -> EventKind {
@@ -27,6 +30,25 @@ impl Conversation {
             }
             Err(reason) => refused(Role::Agent, &reply, reason),
         }
+    }
+
+    /// The agent ends the conversation when it is its turn. Its sub-agents cannot.
+    pub(crate) fn end_by_agent(&mut self) -> Option<Event> {
+        let may_end = self.state.phase == Phase::Agent && self.state.acting().caller == Caller::Agent;
+        may_end.then(|| self.record(EventKind::Ended { ending: Ending::AgentEnded })).flatten()
+    }
+
+    /// The reward of the agent if it ended the conversation now, at its turn.
+    pub(crate) fn reward_if_ended(&self) -> Option<u8> {
+        let mut ended = self.clone();
+        ended.end_by_agent()?;
+        ended.do_next_step()?;
+        let transcript = &ended.state.transcript;
+        let failed = transcript.verification.as_ref()?.failures().next().map(|check| check.rule);
+        // As in `finish`: who calls wrongly is to blame for that, whatever else was spoiled.
+        let is_spoiled = transcript.calls.iter().any(|call| call.answer == Answer::Fallback);
+        let blame = failed.filter(|rule| *rule != Rule::ValidCalls && is_spoiled).map(|_| Blame::ToolSimulator);
+        reward::reward(blame, failed.is_none())
     }
 
     /// Endpoints repeat ids or leave them out; ours are unique in the conversation.

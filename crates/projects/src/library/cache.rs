@@ -39,7 +39,8 @@ impl Cache {
         Ok(library)
     }
 
-    fn get(&self, hash: &str) -> Option<Arc<Library>> {
+    /// The library of the files with this hash, if it is kept.
+    pub fn get(&self, hash: &str) -> Option<Arc<Library>> {
         let mut kept = self.0.lock();
         let at = kept.iter().position(|(known, _)| known == hash)?;
         // The one that was used last stands last.

@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use domain::chat::ChatReply;
 use domain::event::Usage;
 use domain::role::RoleId;
-use domain::task::{Request, Resolution, Task};
+use domain::task::{OutsideAnswer, Request, Resolution, Task};
 use llm::{Answer, Failure, ModelError};
 use store::journal::ModelUsage;
 use tokio::time::Instant;
@@ -31,14 +31,22 @@ impl<K: RunKind> Drive<'_, K> {
         let missing = || StopReason::Broken(anyhow!("no model plays {}", request.role));
         let binding = run.kind.binding(&request.to).ok_or_else(missing)?;
         let resolution = match answered {
-            RequestAnswer::LeftOpen => return Ok(None),
+            RequestAnswer::Parked if self.open.is_empty() => return Err(StopReason::Parked),
+            // What else is open comes first; then a parked one is asked again.
+            RequestAnswer::LeftOpen | RequestAnswer::Parked => return Ok(None),
             RequestAnswer::StandIn(resolution) => stood_in(run, &mut self.usage, request.role, binding, resolution),
             RequestAnswer::Service(Ok(message)) => {
                 spend(run, &mut self.usage, request.role, &binding.name, [1, 1], Usage::default());
                 Resolution::Message(message)
             }
             RequestAnswer::Service(Err(reason)) => Resolution::Lost { reason },
-            RequestAnswer::Outside(Ok(message)) => Resolution::Message(message),
+            RequestAnswer::Outside(Ok(answer)) => {
+                self.answered.push(request.id.0.cast_signed());
+                match answer {
+                    OutsideAnswer::Message(message) => Resolution::Message(message),
+                    OutsideAnswer::Lost(reason) => Resolution::Lost { reason },
+                }
+            }
             RequestAnswer::Outside(Err(error)) => return Err(StopReason::Broken(error.into())),
             RequestAnswer::Model(answer) => {
                 times = match &answer {

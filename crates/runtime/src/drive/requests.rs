@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use tracing::{Instrument, error_span};
 
 use super::{Drive, HeardReply, PartialReply, RequestTimes, StopReason, TimedAnswer};
-use crate::binding::Executor;
+use crate::binding::{Executor, OutsideParty};
 use crate::inbox::Inbox;
 use crate::loaded_run::Halt;
 use crate::prefetch::prefetched_or;
@@ -93,14 +93,14 @@ impl<'a, K: RunKind> Drive<'a, K> {
                 let now = async move { RequestAnswer::Service(service.answer(message).await) };
                 prefetched_or(prefetched, now.boxed())
             }
-            Executor::Outside(kind) => {
+            Executor::Outside(party) => {
                 if let Err(halt) = run.control.may_ask() {
                     return Ok(RequestOutcome::Halted(halt));
                 }
                 let unheard = || StopReason::Broken(anyhow!("nobody outside can be asked for {}", request.role));
                 let inbox = self.inbox.ok_or_else(unheard)?;
                 self.asked_outside = true;
-                self.ask_outside(request, kind, inbox)
+                self.ask_outside(request, party, inbox)
             }
         };
         self.open.push(request.id);
@@ -150,22 +150,28 @@ impl<'a, K: RunKind> Drive<'a, K> {
     fn ask_outside(
         &self,
         request: &Request<K::Responder>,
-        kind: &Arc<str>,
+        party: &OutsideParty,
         inbox: &'a Inbox,
     ) -> BoxFuture<'a, RequestAnswer> {
-        let body = self.task.prompt(request).and_then(|chat| serde_json::to_value(chat).ok()).unwrap_or_default();
+        let prompt = || self.task.prompt(request).and_then(|chat| serde_json::to_value(chat).ok());
+        let body = self.task.message(request).or_else(prompt).unwrap_or_default();
         let open = OpenRequest {
             task: self.planned.id,
             request: request.id.0.cast_signed(),
             run: self.run.control.run.id,
-            kind: kind.to_string(),
+            kind: party.kind.to_string(),
             body,
+            patience: party.patience,
+            parks: self.run.kind.parks(),
         };
         let run = self.run;
         let (answer, stopped) = (inbox.clone().answer(open), run.control.stopped_asking());
         async move {
             tokio::select! {
-                answer = answer => RequestAnswer::Outside(answer),
+                answer = answer => match answer.transpose() {
+                    Some(answer) => RequestAnswer::Outside(answer),
+                    None => RequestAnswer::Parked,
+                },
                 () = stopped => RequestAnswer::LeftOpen,
             }
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::task::OutsideAnswer;
 use runtime::RunKind;
 use runtime::commit::{CommitError, CommitQueue};
 use rustix::process::Signal;
@@ -52,6 +53,7 @@ async fn a_commit_of_a_player_that_was_given_up_is_refused_and_another_goes_on(p
         events: EncodedEvents::encode(&[Event { seq: 0, kind: EventKind::Started }], FanOut::seq).unwrap(),
         completion: None,
         usage: Vec::new(),
+        answered: Vec::new(),
     };
     let id = entry.planned.id;
     assert!(matches!(queue.commit(entry).await, Err(CommitError::GivenUp)));
@@ -106,7 +108,11 @@ async fn nobody_outside_is_asked_for_a_task_that_has_ended(pool: PgPool) {
     let mut db = pool.acquire().await.unwrap();
     for request in &late {
         outside_requests::open(&mut db, request).await.unwrap();
-        assert!(!outside_requests::answer(&mut db, request.task, request.request, &json!(1)).await.unwrap());
+        assert!(
+            !outside_requests::answer(&mut db, request.task, request.request, &OutsideAnswer::Message(json!(1)))
+                .await
+                .unwrap()
+        );
     }
     check(&pool, run).await;
 }

@@ -44,7 +44,7 @@ pub async fn runs(
                SELECT id, original, models FROM judgings
                WHERE run_id = r.id AND CASE $3 WHEN 'own' THEN original WHEN 'latest' THEN true ELSE id = $4 END
                ORDER BY created_at DESC, id DESC LIMIT 1) j ON true
-           WHERE r.project_id = $1 AND r.kind = 'conversations' AND ($2::uuid[] IS NULL OR r.id = ANY($2))
+           WHERE r.project_id = $1 AND r.kind IN ('conversations', 'episodes') AND ($2::uuid[] IS NULL OR r.id = ANY($2))
            ORDER BY r.created_at, r.id"#,
         project,
         only,
@@ -58,7 +58,7 @@ pub async fn runs(
 pub async fn ended(db: &mut PgConnection, project: Uuid) -> Result<i64> {
     let count = sqlx::query_scalar!(
         r#"SELECT coalesce(sum(tasks), 0)::bigint AS "count!" FROM tallies JOIN runs ON runs.id = run_id
-           WHERE project_id = $1 AND runs.kind = 'conversations' AND NOT superseded"#,
+           WHERE project_id = $1 AND runs.kind IN ('conversations', 'episodes') AND NOT superseded"#,
         project
     );
     Ok(count.fetch_one(db).await?)

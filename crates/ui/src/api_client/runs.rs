@@ -1,5 +1,6 @@
 //! Runs of a project.
 
+use domain::api::groups::{GroupParams, GroupsSummary, RunGroup};
 use domain::api::{ConversationSummary, Page, PageParams, RunChange, RunOrder, RunSummary, RunTerms};
 use domain::forecast::Forecast;
 use strum::Display;
@@ -23,6 +24,16 @@ pub async fn conversations(id: &str, after: Option<String>) -> Answer<Page<Conve
 
 pub async fn start(signal: &AbortSignal, project: &str, order: &RunOrder) -> Answer<RunSummary> {
     post_abortable(signal, &format!("/projects/{}/runs", segment(project)), order).await
+}
+
+/// Groups of a run, a page of them.
+pub async fn groups(id: &str, params: &GroupParams) -> Answer<Page<RunGroup>> {
+    get_with(&format!("/runs/{}/groups", segment(id)), params).await
+}
+
+/// What its groups come to.
+pub async fn groups_summary(id: &str) -> Answer<GroupsSummary> {
+    get(&format!("/runs/{}/groups/summary", segment(id))).await
 }
 
 /// What people ask of a run that is played.

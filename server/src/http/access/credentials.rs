@@ -41,7 +41,11 @@ pub fn bearer(headers: &HeaderMap) -> Result<Option<&str>> {
     }
 }
 
-async fn by_token(db: &mut PgConnection, token: &str) -> Result<Caller> {
+/// Who a token belongs to.
+///
+/// # Errors
+/// It is not valid, or the database is away.
+pub async fn by_token(db: &mut PgConnection, token: &str) -> Result<Caller> {
     let token = tokens::used(db, &secret::hash(token), clock::now()).await?.ok_or(HttpError::Unauthorized)?;
     let user = users::get(db, token.user_id).await?.ok_or(HttpError::Unauthorized)?;
     Ok(Caller::with_token(user, token))

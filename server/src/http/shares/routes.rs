@@ -5,7 +5,7 @@ use axum::http::Method;
 use super::Kind::{self, Download, Stream, Trial, Work};
 
 /// Method, path and what it takes. A document takes its work until it is read from the database, and is a download from then on.
-static ROUTES: [(Method, &str, &[Kind]); 57] = [
+static ROUTES: [(Method, &str, &[Kind]); 59] = [
     // Previews, and orders that are checked like one.
     (Method::POST, "/projects/{project}/runs/preview", &[Work]),
     (Method::POST, "/projects/{project}/runs", &[Work]),
@@ -22,6 +22,8 @@ static ROUTES: [(Method, &str, &[Kind]); 57] = [
     (Method::GET, "/runs/{run}/rows/{position}", &[Work]),
     (Method::GET, "/runs/{run}/conversations", &[Work]),
     (Method::GET, "/runs/{run}/conversations/facets", &[Work]),
+    (Method::GET, "/runs/{run}/groups", &[Work]),
+    (Method::GET, "/runs/{run}/groups/summary", &[Work]),
     (Method::GET, "/conversations/{conversation}/neighbours", &[Work]),
     (Method::GET, "/runs/{run}/analytics", &[Work]),
     (Method::GET, "/runs/{run}/comparison", &[Work]),

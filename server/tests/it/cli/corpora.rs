@@ -157,7 +157,7 @@ async fn a_condition_that_nothing_can_be_like_is_refused_by_its_flag() {
             "[possible values: agent, simulated_user, tool_simulator, judge, playbook, infrastructure]",
         ),
         ("--outcome unfinished", "[possible values: accepted, failed]"),
-        ("--ending never", "[possible values: user_ended, walked_out, terminal, turn_limit, step_limit]"),
+        ("--ending never", "[possible values: user_ended, walked_out, terminal, turn_limit, step_limit, agent_ended]"),
     ] {
         let said = super::said(&mut project.groundstate(&format!("corpora create v1 {flag}"))).await;
         assert!(said.code == Some(2) && said.stderr.contains(wanted), "{flag}: {}", said.stderr);

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use strum::VariantArray;
 
+use super::answers::player;
 use super::archive::filled;
 use super::{TestApp, somebody, token};
 
@@ -101,6 +102,8 @@ impl Operation {
 #[sqlx::test(migrations = "../migrations")]
 async fn every_operation_lets_in_whom_it_says(pool: PgPool) {
     let app = filled(&pool).await;
+    // Whoever opens an episode waits for its user.
+    let _player = player(&pool, 4);
     let callers = callers(&app).await;
     let author = callers.iter().find(|(name, _)| *name == "author").map(|(_, caller)| caller).unwrap();
     let things = things::made(&app, author, "stranger").await;

@@ -46,7 +46,7 @@ async fn app(pool: &PgPool) -> TestApp {
 }
 
 /// A player beside the server, until it is dropped.
-fn player(pool: &PgPool, concurrency: usize) -> DropGuard {
+pub fn player(pool: &PgPool, concurrency: usize) -> DropGuard {
     let stop = CancellationToken::new();
     let (pool, stopped) = (pool.clone(), stop.clone());
     tokio::spawn(async move {

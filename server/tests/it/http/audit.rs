@@ -130,6 +130,7 @@ async fn changes(askers: &Askers<'_>) -> Vec<(Method, String, Value)> {
     let said = detail.events.iter().find(words).unwrap().seq;
     let correction = json!({"seq": said, "content": "I can not say.", "note": "shorter"});
     let _: ProjectSummary = app.post("/api/v1/projects", &json!({"name": "empty"})).await;
+    app.send(Method::PUT, &format!("{DEFAULT}/environments/gone"), &json!({})).await;
     let handover = format!("{}# a draft\n", few().get(&scenario(HANDOVER)).unwrap());
     app.send(Method::PUT, &format!("{DEFAULT}/scenarios/{HANDOVER}"), &json!({"text": handover})).await;
     // The first one the administrator has rated already.
@@ -222,6 +223,10 @@ async fn changes(askers: &Askers<'_>) -> Vec<(Method, String, Value)> {
         (Method::POST, format!("/review-queues/{}/items/{second}/skip", held.id), none.clone()),
         (Method::POST, format!("/projects/default/calibrations/ratings?run={}", made("{run}")), sheet),
         (Method::PATCH, format!("/review-queues/{}", made("{queue}")), json!({"instructions": "Be fair."})),
+        (Method::PUT, "/projects/default/environments/new".into(), json!({})),
+        (Method::DELETE, "/projects/default/environments/gone".into(), none.clone()),
+        // Of so many nobody waits for the first turns.
+        (Method::POST, "/projects/default/episodes".into(), json!({"samples": 65})),
         (Method::POST, "/projects/default/calibrations".into(), json!({"run": made("{run}")})),
         (Method::POST, format!("/workers/{}/order", made("{worker}")), json!({"order": "drain"})),
         (
@@ -242,7 +247,7 @@ async fn changes(askers: &Askers<'_>) -> Vec<(Method, String, Value)> {
 
 /// What is asked by others than this test, changes nothing, or does so only when something else is under way: each has tests
 /// of its own, and its handler ends like the others.
-const ELSEWHERE: [&str; 16] = [
+const ELSEWHERE: [&str; 20] = [
     "POST /session",
     "POST /projects/{project}/workflows/{name}/answers",
     "POST /invitations/look",
@@ -252,6 +257,11 @@ const ELSEWHERE: [&str; 16] = [
     "POST /projects/{project}/playbooks/{name}/try",
     "POST /projects/{project}/scenarios/{name}/play",
     "POST /projects/{project}/workflows/{name}/graph",
+    // What is said in an episode stands in its events.
+    "POST /episodes/{episode}/messages",
+    "POST /episodes/{episode}/mcp",
+    "POST /episodes/{episode}/verify",
+    "DELETE /episodes/{episode}",
     "POST /runs/{run}/retry",
     "POST /judgings/{judging}/cancel",
     "POST /judgings/{judging}/resume",

@@ -119,6 +119,7 @@ pub async fn planned_as(
         sub_agents: BTreeMap::new(),
         branch_of: None,
         forecast: None,
+        idle_seconds: None,
         branches: false,
         faults: Vec::new(),
         scenarios: scenarios.iter().map(|id| (*id).to_owned()).collect(),

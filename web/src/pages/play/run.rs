@@ -3,6 +3,7 @@
 mod configuration;
 mod endpoints;
 mod figures;
+mod groups;
 mod judgings;
 mod list;
 mod live;
@@ -21,6 +22,7 @@ use leptos_router::components::A;
 
 use configuration::Configuration;
 use data_pages::of_played;
+use groups::RunGroups;
 use judgings::Judgings;
 use list::RunConversations;
 use overview::Overview;
@@ -30,13 +32,14 @@ use ui::components::{AsyncView, Crumbs, Polling, RunControls, RunHeader, Stale, 
 use ui::session::Project;
 use ui::{address, api_client};
 
-const TABS: [(&str, &str); 4] = [
+const TABS: [(&str, &str); 5] = [
     ("overview", "Overview"),
     ("conversations", "Conversations"),
+    ("groups", "Groups"),
     ("judgings", "Judgings"),
     ("configuration", "Configuration"),
 ];
-const NAMES: [&str; 4] = ["overview", "conversations", "judgings", "configuration"];
+const NAMES: [&str; 5] = ["overview", "conversations", "groups", "judgings", "configuration"];
 /// Of a run of a workflow.
 const ROW_TABS: [(&str, &str); 3] = [("overview", "Overview"), ("rows", "Rows"), ("configuration", "Configuration")];
 const ROW_NAMES: [&str; 3] = ["overview", "rows", "configuration"];
@@ -101,6 +104,7 @@ fn Run(run: RunSummary) -> impl IntoView {
         let view = match name {
             "conversations" => view! { <RunConversations followed /> }.into_any(),
             "rows" => view! { <OutputRows followed /> }.into_any(),
+            "groups" => view! { <RunGroups followed /> }.into_any(),
             "judgings" => view! { <Judgings followed /> }.into_any(),
             "configuration" => view! { <Configuration followed /> }.into_any(),
             _ => view! { <Overview followed /> }.into_any(),

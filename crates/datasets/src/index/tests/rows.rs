@@ -130,6 +130,7 @@ impl TestRun {
                 &RowValues {
                     id: Uuid::from_u128(self.id.as_u128() * 1_000_000 + position as u128),
                     scenario: row.scenario,
+                    repeat: 0,
                     persona: row.persona,
                     complexity: row.complexity,
                     status: Some(row.status),

@@ -3,7 +3,7 @@
 use domain::event::Usage;
 use domain::task::rehearse;
 use llm::Registry;
-use runtime::{Executor, LoadedRun, ModelBinding, ModelClients, Player, RunKind, TaskOutcome};
+use runtime::{Executor, LoadedRun, ModelBinding, ModelClients, OutsideParty, Player, RunKind, TaskOutcome};
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
 use std::sync::Arc;
@@ -78,7 +78,11 @@ impl RunKind for FanOut {
         let spec: Spec = serde_json::from_value(run.spec.clone())?;
         let model = clients.get(&spec.model.parse()?, &Registry::default())?;
         let [agent, job] = OUTSIDE.map(|name| {
-            let executor = if spec.outside { Executor::Outside(name.into()) } else { Executor::StandIn };
+            let executor = if spec.outside {
+                Executor::Outside(OutsideParty { kind: name.into(), patience: None })
+            } else {
+                Executor::StandIn
+            };
             ModelBinding::new(name.into(), executor)
         });
         Ok(Self { spec, model, agent, job })

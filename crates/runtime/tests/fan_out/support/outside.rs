@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::chat::ChatRequest;
+use domain::task::OutsideAnswer;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use store::outside_requests::{self, OpenRequest};
@@ -64,7 +65,8 @@ pub async fn answer_all(pool: &PgPool) -> Vec<OpenRequest> {
 
 /// False if there was nothing to answer any more.
 pub async fn answer(pool: &PgPool, request: &OpenRequest, answer: &Value) -> bool {
-    outside_requests::answer(&mut pool.acquire().await.unwrap(), request.task, request.request, answer).await.unwrap()
+    let answer = OutsideAnswer::Message(answer.clone());
+    outside_requests::answer(&mut pool.acquire().await.unwrap(), request.task, request.request, &answer).await.unwrap()
 }
 
 fn right_answer(request: &OpenRequest) -> Value {

@@ -1,6 +1,7 @@
 //! One of everything that a path can name.
 
 use domain::api::documents::ValidationDetail;
+use domain::api::episodes::Episode;
 use domain::api::workers::JoinTokenSummary;
 use domain::api::{
     Annotation, CalibrationDetail, CorpusSummary, DatasetSummary, DatasetUpload, ExportSummary, IndexSummary,
@@ -14,6 +15,7 @@ use store::tokens::{self, Token};
 use store::{projects, users};
 use uuid::Uuid;
 
+use crate::http::answers::player;
 use crate::http::{TestApp, somebody};
 use crate::support::endpoint::{Endpoint, says};
 use crate::support::jobs;
@@ -52,6 +54,10 @@ pub async fn made(app: &TestApp, author: &TestApp, stranger: &str) -> Vec<(&'sta
     let (join_token, worker) = worker(app).await;
     let dataset = dataset(app, id).await;
     workflow(app).await;
+    // Whoever opens an episode waits for its user.
+    let player = player(pool, 2);
+    let mut episode: Vec<Episode> = app.post(&format!("{DEFAULT}/episodes"), &json!({"scenario": HELP})).await;
+    drop(player);
     vec![
         ("/join-tokens/{token}", format!("/join-tokens/{join_token}")),
         ("{token}", spare_token(pool, stranger).await.to_string()),
@@ -67,6 +73,7 @@ pub async fn made(app: &TestApp, author: &TestApp, stranger: &str) -> Vec<(&'sta
         ("{project}", "default".to_owned()),
         ("{run}", id.to_string()),
         ("{conversation}", conversation.to_string()),
+        ("{episode}", episode.remove(0).id),
         ("{judging}", run.control.run.own_judging().to_string()),
         ("{annotation}", annotation.id),
         ("{queue}", queue.id),

@@ -1,0 +1,98 @@
+//! Traces as `verifiers` 0.4 and prime-rl read them: a line for each sample, in which the messages are nodes of a tree, each with its
+//! parent. Samples of one start have one group.
+
+use std::borrow::Cow;
+
+use domain::export::Shape;
+use domain::outcome::Ending;
+use domain::reward;
+use serde_json::{Map, Value, json};
+
+use super::message::{CallArguments, TrainerMessage, messages};
+use super::{Group, GroupSample, UnfitReason, never};
+
+/// What the reward is called among those of a trace.
+const REWARD: &str = "groundstate";
+
+pub fn record(shape: &Shape, group: &Group<'_>, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
+    for (place, sample) in group.samples.iter().enumerate() {
+        if place > 0 {
+            out.push(b'\n');
+        }
+        let line = episode(shape, group, sample)?;
+        serde_json::to_writer(&mut *out, &line).map_err(never)?;
+    }
+    Ok(())
+}
+
+fn episode(shape: &Shape, group: &Group<'_>, sample: &GroupSample) -> Result<Value, UnfitReason> {
+    let (row, metadata) = (&sample.row, &sample.row.metadata);
+    let key = format!("{}/{}", metadata.scenario.id, metadata.seed.repeat);
+    let data = json!({
+        "id": key, "name": metadata.scenario.id, "split": group.split, "playbook": &*metadata.playbook,
+        "persona": metadata.persona.profile,
+    });
+    let task = json!({"type": "GroundstateTask", "data": data, "key": key});
+    let written = messages(&row.messages, shape.reasoning, shape.arguments)?;
+    let nodes: Vec<Value> = written.iter().enumerate().map(|(place, message)| node(place, message)).collect();
+    let tools: Vec<Value> = serde_json::from_str(row.tools.json()).map_err(never)?;
+    // A reward cannot be null there: what has none is an episode that is not ok.
+    let rewards = sample.reward.map_or_else(Map::new, |reward| {
+        Map::from_iter([(REWARD.to_owned(), json!({"score": f64::from(reward), "weight": 1.0}))])
+    });
+    let errors = if sample.reward.is_none() {
+        vec![json!({"type": "Unscorable", "message": format!("{}: {}", metadata.blame, metadata.reason)})]
+    } else {
+        Vec::new()
+    };
+    let truncated = [Ending::TurnLimit, Ending::StepLimit].iter().any(|limit| limit.into_str() == metadata.ending);
+    let trace = json!({
+        "task": task,
+        "agent": {"config": {"model": metadata.played.models.get("agent")}},
+        "tools": tools.iter().map(tool).collect::<Vec<_>>(),
+        "nodes": nodes,
+        "rewards": rewards,
+        "metrics": reward::components(&metadata.verifier.items),
+        "info": {
+            "ending": metadata.ending, "blame": metadata.blame, "reason": metadata.reason, "off_policy": true,
+            "sample": sample.number,
+        },
+        "is_completed": true,
+        "ok": true,
+        "stop_condition": if truncated { "max_turns" } else { "user_closed" },
+    });
+    Ok(json!({
+        "id": metadata.id, "task": task, "group": {"id": group.id}, "ok": sample.reward.is_some(), "errors": errors,
+        "traces": [trace],
+    }))
+}
+
+/// A message with its parent, the one before it. Calls are flat there.
+fn node(place: usize, message: &TrainerMessage<'_>) -> Value {
+    let mut said = json!({"role": message.role, "content": message.content});
+    if let Some(reasoning) = message.reasoning_content {
+        said["reasoning_content"] = json!(reasoning);
+    }
+    if let Some(call) = message.tool_call_id {
+        said["tool_call_id"] = json!(call);
+    }
+    if !message.tool_calls.is_empty() {
+        let call = |call: &super::message::Call<'_>| {
+            let arguments = match &call.function.arguments {
+                CallArguments::Text(text) => Cow::Borrowed(*text),
+                CallArguments::Object(value) => Cow::Owned(value.to_string()),
+            };
+            json!({"id": call.id, "type": "function", "name": call.function.name, "arguments": arguments})
+        };
+        said["tool_calls"] = message.tool_calls.iter().map(call).collect();
+    }
+    json!({"message": said, "parent": place.checked_sub(1), "sampled": message.role == "assistant"})
+}
+
+fn tool(tool: &Value) -> Value {
+    let function = &tool["function"];
+    let description = function["description"].as_str().unwrap_or_default();
+    json!({
+        "type": "function", "name": function["name"], "description": description, "parameters": function["parameters"],
+    })
+}

@@ -1,0 +1,125 @@
+//! Episodes: conversations whose agent is a program outside. They are opened one by one, or as samples of a group, in a run that
+//! holds all that are played from the same documents, in the same way.
+
+use anyhow::{Context, anyhow};
+use domain::budget::Budget;
+use domain::role::Role;
+use llm::ModelSpec;
+use projects::library::Library;
+use sqlx::PgConnection;
+use store::conversations::PlannedConversation;
+use store::runs::Run;
+use store::{control, episodes, runs, storage};
+use uuid::Uuid;
+
+use crate::order::CheckedOrder;
+use crate::plan::{Repertoire, RunConfig};
+use crate::run;
+
+/// After so many seconds without a word of its agent an episode is given up, unless its order says otherwise.
+pub const IDLE_SECONDS: u32 = 1_800;
+
+/// An order for a run of conversations as one for a run of episodes: the agent is outside, and nothing is played again, because
+/// only the agent could say its words again.
+#[must_use]
+pub fn outside(order: CheckedOrder, idle_seconds: u32) -> CheckedOrder {
+    let CheckedOrder { mut config, mut terms } = order;
+    config.models.insert(Role::Agent, ModelSpec::Outside);
+    (config.retries, config.idle_seconds) = (0, Some(idle_seconds));
+    (terms.planned, terms.episodes) = (0, true);
+    CheckedOrder { config, terms }
+}
+
+/// The run that holds the episodes of an order: one that is there, or a new one. Whether it is new.
+///
+/// # Errors
+/// As [`run::insert`].
+pub async fn run_of(
+    tx: &mut PgConnection,
+    library: &Library,
+    CheckedOrder { config, terms }: CheckedOrder,
+) -> anyhow::Result<(Uuid, bool)> {
+    let spec = serde_json::to_value(&config)?;
+    let (project, seed, hash) = (terms.project, terms.seed, library.files.hash());
+    if terms.budget == Budget::default() {
+        if let Some(open) = episodes::open_run(&mut *tx, project, &hash, seed, &spec).await? {
+            return Ok((open, false));
+        }
+        // Of many that ask at once, one makes it.
+        episodes::lock_runs(&mut *tx, project).await?;
+        if let Some(open) = episodes::open_run(&mut *tx, project, &hash, seed, &spec).await? {
+            return Ok((open, false));
+        }
+    }
+    Ok((run::insert(tx, library, &config, terms).await?.id, true))
+}
+
+/// Which episodes are opened.
+#[derive(Debug, Clone, Copy)]
+pub struct NewGroup<'a> {
+    /// `None`: the next of the run.
+    pub scenario: Option<&'a str>,
+    /// What the user, the world and the faults are drawn by, beside the seed. `None`: a group of its own.
+    pub group: Option<i32>,
+    pub samples: i32,
+    /// The id of the only sample, if others have to know it before.
+    pub id: Option<Uuid>,
+}
+
+/// Why none is opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error(transparent)]
+    Refused(#[from] control::ControlError),
+    #[error(
+        "the environment takes no more episodes: it was closed, is paused, or its budget of conversations is used up"
+    )]
+    Closed,
+}
+
+/// Opens episodes of one group in a run.
+///
+/// # Errors
+/// [`OpenError`], or the run's documents do not hold what it plays.
+pub async fn open(
+    tx: &mut PgConnection,
+    library: &Library,
+    (run, config): (&Run, &RunConfig),
+    new: NewGroup<'_>,
+) -> anyhow::Result<Vec<PlannedConversation>> {
+    let room = storage::of_project(&mut *tx, run.project).await?;
+    let room = room.room_for_conversations(i64::from(new.samples));
+    room.map_err(|no_room| OpenError::from(control::ControlError::from(no_room)))?;
+    let first = episodes::reserve(&mut *tx, run.id, new.samples).await?.ok_or(OpenError::Closed)?;
+    let scenario = match new.scenario {
+        Some(scenario) => scenario,
+        None => {
+            let turn = usize::try_from(first / new.samples.max(1))? % config.scenarios.len().max(1);
+            config.scenarios.get(turn).context("the run plays no scenario")?
+        }
+    };
+    // Positions are used once, so a group that begins at one is no other's.
+    let group = new.group.unwrap_or(first);
+    let repertoire = Repertoire::of(library, config)?;
+    let found = library.scenario(scenario).map_err(|e| anyhow!(e))?;
+    let playbook = library.playbook(&found.playbook).map_err(|e| anyhow!(e))?;
+    let world = library.initial(found, playbook).hash.clone();
+    let planned = (first..first + new.samples).map(|position| {
+        let planned = repertoire.conversation(library, run.seed, scenario, (position, group))?;
+        Ok(PlannedConversation { id: new.id.unwrap_or(planned.id), ..planned })
+    });
+    let planned = planned.collect::<anyhow::Result<Vec<_>>>()?;
+    let rows: Vec<_> = planned.iter().map(|planned| (planned.clone(), world.clone())).collect();
+    episodes::insert(tx, run.id, &rows).await?;
+    Ok(planned)
+}
+
+/// A stored run of episodes.
+///
+/// # Errors
+/// There is no such run, or this version of the program cannot read it.
+pub async fn stored(db: &mut PgConnection, run: Uuid) -> anyhow::Result<(Run, RunConfig)> {
+    let run = runs::get(db, run).await?.with_context(|| format!("there is no run {run}"))?;
+    let config = serde_json::from_value(run.spec.clone()).context("the run's spec cannot be read")?;
+    Ok((run, config))
+}

@@ -1,0 +1,154 @@
+//! Episodes: conversations whose agent is outside. Each is added to its run when somebody asks for it, and waits for its agent as
+//! a row.
+
+use domain::api::RunState;
+use domain::outcome::Outcome;
+use serde_json::Value;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::conversations::{self, PlannedConversation};
+use super::{BadRow, Result, control};
+
+/// As in `runs.kind`.
+pub const KIND: &str = "episodes";
+
+/// Until the transaction ends nobody else looks for a run of episodes of the project, to make one if there is none.
+pub async fn lock_runs(db: &mut PgConnection, project: Uuid) -> Result<()> {
+    let (high, low) = project.as_u64_pair();
+    sqlx::query!("SELECT pg_advisory_xact_lock($1)", (high ^ low).cast_signed()).fetch_one(db).await?;
+    Ok(())
+}
+
+/// The newest run of episodes that plays these documents in this way, and that takes more.
+pub async fn open_run(
+    db: &mut PgConnection,
+    project: Uuid,
+    library: &str,
+    seed: i64,
+    spec: &Value,
+) -> Result<Option<Uuid>> {
+    let run = sqlx::query_scalar!(
+        "SELECT id FROM runs WHERE project_id = $1 AND kind = $2 AND library = $3 AND seed = $4 AND spec = $5
+             AND state = 'running' AND finished_at IS NULL ORDER BY created_at DESC LIMIT 1",
+        project,
+        KIND,
+        library,
+        seed,
+        spec
+    );
+    Ok(run.fetch_optional(db).await?)
+}
+
+/// Adds `n` positions to a run: the first of them. `None` if the run takes no more.
+pub async fn reserve(db: &mut PgConnection, run: Uuid, n: i32) -> Result<Option<i32>> {
+    let first = sqlx::query_scalar!(
+        r#"UPDATE runs SET planned = planned + $2::int, next_position = next_position + $2::int,
+               started_at = coalesce(started_at, now())
+           WHERE id = $1 AND kind = $3 AND state = 'running' AND finished_at IS NULL
+               AND planned::bigint + $2::int <= coalesce((budget ->> 'conversations')::bigint, 2000000000)
+           RETURNING planned - $2::int AS "first!""#,
+        run,
+        n,
+        KIND
+    );
+    Ok(first.fetch_optional(db).await?)
+}
+
+/// Begins episodes at positions that are reserved, each with the hash of its world.
+pub async fn insert(db: &mut PgConnection, run: Uuid, new: &[(PlannedConversation, String)]) -> Result<()> {
+    let column = |of: fn(&PlannedConversation) -> String| new.iter().map(|(one, _)| of(one)).collect::<Vec<_>>();
+    let numbers = |of: fn(&PlannedConversation) -> i32| new.iter().map(|(one, _)| of(one)).collect::<Vec<_>>();
+    let positions = numbers(|one| one.position);
+    sqlx::query!(
+        "INSERT INTO tasks (id, run_id, kind, position, scenario, repeat, persona, complexity, world, attempt)
+         SELECT id, $1, 'conversation', position, scenario, repeat, persona, complexity, world, 1
+         FROM unnest($2::uuid[], $3::int[], $4::text[], $5::int[], $6::text[], $7::text[], $8::text[])
+             AS new (id, position, scenario, repeat, persona, complexity, world)",
+        run,
+        &new.iter().map(|(one, _)| one.id).collect::<Vec<_>>(),
+        &positions,
+        &column(|one| one.scenario.clone()),
+        &numbers(|one| one.repeat),
+        &column(|one| one.persona.clone()),
+        &column(|one| one.complexity.clone()),
+        &new.iter().map(|(_, world)| world.clone()).collect::<Vec<_>>()
+    )
+    .execute(&mut *db)
+    .await?;
+    sqlx::query!(
+        "INSERT INTO claims (run_id, first_position, last_position)
+         SELECT $1, position, position FROM unnest($2::int[]) AS new (position)",
+        run,
+        &positions
+    )
+    .execute(&mut *db)
+    .await?;
+    control::notify_players(db, run).await
+}
+
+/// Where an episode stands.
+#[derive(Debug, Clone)]
+pub struct Episode {
+    pub run: Uuid,
+    pub planned: PlannedConversation,
+    /// What it waits for, if it waits for its agent.
+    pub waiting: Option<AgentRequest>,
+    /// `None` while it is played.
+    pub outcome: Option<Outcome>,
+    pub run_state: RunState,
+    pub paused_because: Option<String>,
+}
+
+/// The turn of an agent that is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AgentRequest {
+    pub request: i64,
+    /// The event that the turn will be.
+    pub turn: u32,
+    /// The reward if the agent ended the episode instead; `None`: somebody else has spoiled it.
+    pub reward_if_ended: Option<u8>,
+}
+
+pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Episode>> {
+    let row = sqlx::query!(
+        r#"SELECT run_id, position, scenario AS "scenario!", repeat AS "repeat!", persona AS "persona!",
+                  complexity AS "complexity!", attempt, outcome, blame, reason, state, paused_because,
+                  open.request AS "request?", (open.body ->> 'turn')::bigint AS turn,
+                  (open.body ->> 'reward_if_ended')::smallint AS reward
+           FROM tasks JOIN runs ON runs.id = run_id
+           LEFT JOIN LATERAL (SELECT request, body FROM requests WHERE task_id = tasks.id AND answer IS NULL LIMIT 1) AS open ON true
+           WHERE tasks.id = $1 AND runs.kind = $2"#,
+        id,
+        KIND
+    );
+    let Some(row) = row.fetch_optional(db).await? else { return Ok(None) };
+    let outcome = conversations::outcome("tasks", id, row.outcome.as_deref(), row.blame.as_deref(), row.reason)?;
+    let state = row.state.parse().map_err(|_| BadRow {
+        table: "runs",
+        column: "state",
+        row: row.run_id.to_string(),
+        reason: format!("`{}` is no state", row.state),
+    })?;
+    let turn = row.turn.and_then(|turn| u32::try_from(turn).ok()).unwrap_or_default();
+    Ok(Some(Episode {
+        run: row.run_id,
+        planned: PlannedConversation {
+            id,
+            position: row.position,
+            scenario: row.scenario,
+            repeat: row.repeat,
+            persona: row.persona,
+            complexity: row.complexity,
+            attempt: row.attempt,
+        },
+        waiting: row.request.map(|request| AgentRequest {
+            request,
+            turn,
+            reward_if_ended: row.reward.and_then(|reward| u8::try_from(reward).ok()),
+        }),
+        outcome,
+        run_state: state,
+        paused_because: row.paused_because,
+    }))
+}

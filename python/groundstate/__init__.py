@@ -1,0 +1,39 @@
+"""Client for the episodes of a Groundstate server."""
+
+from groundstate.client import Client, Environments
+from groundstate.episode import Check, Endpoint, Episode, Result, Task, ToolCall
+from groundstate.errors import (
+    ApiError,
+    Conflict,
+    FieldError,
+    Forbidden,
+    GroundstateError,
+    Invalid,
+    NotFound,
+    TookTooLong,
+    Unauthorized,
+    Unavailable,
+    Unreachable,
+)
+
+__all__ = [
+    "ApiError",
+    "Check",
+    "Client",
+    "Conflict",
+    "Endpoint",
+    "Environments",
+    "Episode",
+    "FieldError",
+    "Forbidden",
+    "GroundstateError",
+    "Invalid",
+    "NotFound",
+    "Result",
+    "Task",
+    "ToolCall",
+    "TookTooLong",
+    "Unauthorized",
+    "Unavailable",
+    "Unreachable",
+]

@@ -1,0 +1,126 @@
+"""The client: opens episodes, and keeps environments."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import quote
+
+import httpx
+
+from groundstate.episode import Endpoint, Episode, Task
+from groundstate.http import Api
+
+Environment = Mapping[str, Any]
+"""What episodes are played from, such as `{"playbooks": ["retail_bank"], "models": {"user": "qwen"}}`. The reference of the API
+(`/api/v1/docs` of your server) lists its fields."""
+
+
+# Seconds between looks at an episode that an endpoint plays.
+POLL = 0.5
+
+
+class Client:
+    """A project on a Groundstate server.
+
+    `url`: default: GROUNDSTATE_URL, or http://127.0.0.1:7878. `token`: default: GROUNDSTATE_TOKEN; it needs the scope `run`.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        project: str = "default",
+        *,
+        transport: httpx.BaseTransport | None = None,
+    ):
+        self._api = Api(url, token, transport)
+        self.project = project
+        self.environments = Environments(self._api, project)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def token(self) -> str:
+        return self._api.token
+
+    def close(self) -> None:
+        """Closes the connections, and no episode."""
+        self._api.close()
+
+    def open(self, environment: str | Environment, scenario: str | None = None, *, group: int | None = None) -> Episode:
+        """Opens an episode. It returns at the agent's first turn.
+
+        `environment`: the name of an environment or of a playbook, or an environment itself. `scenario`: default: the next one
+        in turn. Episodes with the same scenario and group have the same user, world and faults; default: a new group.
+        """
+        return self.open_group(environment, scenario, group=group, samples=1)[0]
+
+    def open_group(
+        self,
+        environment: str | Environment,
+        scenario: str | None = None,
+        *,
+        group: int | None = None,
+        samples: int,
+    ) -> list[Episode]:
+        """Opens so many episodes with the same user, world and faults."""
+        body = {**opening(environment, scenario, group), "samples": samples}
+        return [episode.wait() for episode in self._open(body)]
+
+    def play(
+        self, environment: str | Environment, agent: Endpoint, scenario: str | None = None, *, group: int | None = None
+    ) -> Episode:
+        """Lets an endpoint play the agent of an episode, and returns the episode when it has ended."""
+        body = {**opening(environment, scenario, group), "agent": agent.as_json()}
+        episode = self._open(body)[0]
+        while not episode.ended:
+            # Waiting would end at each turn of the agent, which is not ours.
+            time.sleep(POLL)
+            episode.refresh()
+        return episode
+
+    def episode(self, id: str) -> Episode:
+        """An episode that was opened before."""
+        return Episode(self._api, self._api.api("GET", f"/episodes/{quote(id, safe='')}"))
+
+    def tasks(self, environment: str, split: str = "train") -> list[Task]:
+        """The tasks of a split, `train` or `golden`, of an environment or a playbook."""
+        answer = self._api.ors("/tasks", {"split": split}, f"{self.project}/{environment}")
+        fields = ("id", "scenario", "group", "playbook", "family")
+        return [Task(*(task[name] for name in fields)) for task in answer["tasks"]]
+
+    def _open(self, body: dict[str, Any]) -> list[Episode]:
+        opened = self._api.api("POST", f"/projects/{quote(self.project, safe='')}/episodes", body=body)
+        return [Episode(self._api, episode) for episode in opened]
+
+
+class Environments:
+    """The environments of a project that have a name. Each playbook can be named like one, too."""
+
+    def __init__(self, api: Api, project: str):
+        self._api = api
+        self._path = f"/projects/{quote(project, safe='')}/environments"
+
+    def list(self) -> dict[str, dict[str, Any]]:
+        """All of them, by name."""
+        return {named["name"]: named["environment"] for named in self._api.api("GET", self._path)}
+
+    def set(self, name: str, environment: Environment) -> None:
+        """Stores an environment in place of what had its name."""
+        self._api.api("PUT", f"{self._path}/{quote(name, safe='')}", body=dict(environment))
+
+    def delete(self, name: str) -> None:
+        """Deletes an environment. Its episodes are kept."""
+        self._api.api("DELETE", f"{self._path}/{quote(name, safe='')}")
+
+
+def opening(environment: str | Environment, scenario: str | None, group: int | None) -> dict[str, Any]:
+    named = {"name": environment} if isinstance(environment, str) else {"environment": dict(environment)}
+    return {**named, **({} if scenario is None else {"scenario": scenario}), **({} if group is None else {"group": group})}

@@ -1,0 +1,47 @@
+"""How answers of a server are read; needs no server."""
+
+import httpx
+import pytest
+from groundstate import Client, Conflict, Forbidden, Unavailable, Unreachable
+from groundstate import http as requests
+
+
+def client(answer):
+    return Client("http://server", "gs_token", transport=httpx.MockTransport(answer))
+
+
+def test_a_busy_server_is_asked_again(monkeypatch):
+    pauses = []
+    monkeypatch.setattr(requests.time, "sleep", pauses.append)
+    answers = [httpx.Response(503, headers={"retry-after": "2"}), httpx.Response(429), httpx.Response(200, json=[])]
+    assert client(lambda request: answers.pop(0)).environments.list() == {}
+    assert pauses == [2.0, 2.0]
+
+
+def test_a_server_that_stays_busy_is_given_up(monkeypatch):
+    monkeypatch.setattr(requests.time, "sleep", lambda seconds: None)
+    with pytest.raises(Unavailable, match="no room"):
+        client(lambda request: httpx.Response(503, json={"title": "Busy", "detail": "no room"})).environments.list()
+
+
+def test_problems_become_exceptions():
+    problem = {"title": "Conflict", "status": 409, "detail": "it has ended", "errors": [{"pointer": "/turn", "detail": "is over"}]}
+    with pytest.raises(Conflict) as raised:
+        client(lambda request: httpx.Response(409, json=problem)).environments.list()
+    assert str(raised.value) == "409 Conflict: it has ended\n/turn: is over"
+    with pytest.raises(Forbidden, match="a proxy"):
+        client(lambda request: httpx.Response(403, text="a proxy")).environments.list()
+
+
+def test_a_server_that_is_not_there_is_named():
+    def refuse(request):
+        raise httpx.ConnectError("Connection refused")
+
+    with pytest.raises(Unreachable, match="http://server/api/v1/projects/default/environments: Connection refused"):
+        client(refuse).environments.list()
+
+
+def test_the_token_is_sent():
+    seen = []
+    client(lambda request: seen.append(request.headers["authorization"]) or httpx.Response(200, json=[])).environments.list()
+    assert seen == ["Bearer gs_token"]

@@ -1,0 +1,114 @@
+//! Hearing that episodes wait for their agents, or have ended.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use sqlx::PgPool;
+use sqlx::postgres::{PgListener, PgPoolOptions};
+use store::outside_requests::WAITING;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tracing::debug;
+use uuid::Uuid;
+
+const AGAIN_AFTER: Duration = Duration::from_secs(1);
+
+type Waiting = Mutex<HashMap<Uuid, Arc<Notify>>>;
+
+/// Tells those who wait in this process. What is missed, they find by looking now and then.
+pub struct EpisodeSignals {
+    waiting: Arc<Waiting>,
+    /// Rings when somebody waits for the first time: until then no connection listens.
+    wanted: Arc<Notify>,
+    /// Episodes whose agents are endpoints that this process asks.
+    by_endpoint: Arc<Mutex<HashSet<Uuid>>>,
+}
+
+impl EpisodeSignals {
+    pub fn new(pool: &PgPool, stop: &CancellationToken) -> Self {
+        let signals = Self { waiting: Arc::default(), wanted: Arc::default(), by_endpoint: Arc::default() };
+        let (pool, stop) = (pool.clone(), stop.clone());
+        let (waiting, wanted) = (Arc::clone(&signals.waiting), Arc::clone(&signals.wanted));
+        tokio::spawn(stop.run_until_cancelled_owned(async move {
+            wanted.notified().await;
+            loop {
+                if let Err(error) = listen(&pool, &waiting).await {
+                    debug!(%error, "cannot listen for episodes");
+                }
+                tokio::time::sleep(AGAIN_AFTER).await;
+            }
+        }));
+        signals
+    }
+
+    /// Until this is dropped, an endpoint is the agent of the episode.
+    pub fn by_endpoint(&self, episode: Uuid) -> ByEndpoint {
+        self.by_endpoint.lock().insert(episode);
+        ByEndpoint { episode, all: Arc::clone(&self.by_endpoint) }
+    }
+
+    /// Whether this process asks an endpoint for the turns of its agent.
+    pub fn is_by_endpoint(&self, episode: Uuid) -> bool {
+        self.by_endpoint.lock().contains(&episode)
+    }
+
+    /// Somebody who waits for an episode.
+    pub fn of(&self, episode: Uuid) -> Signal {
+        self.wanted.notify_one();
+        let notify = Arc::clone(self.waiting.lock().entry(episode).or_default());
+        Signal { episode, notify, waiting: Arc::clone(&self.waiting) }
+    }
+}
+
+async fn listen(pool: &PgPool, waiting: &Waiting) -> sqlx::Result<()> {
+    // A connection of its own: it is held for as long as the process lives.
+    let own = PgPoolOptions::new().max_connections(1).connect_lazy_with((*pool.connect_options()).clone());
+    let mut listener = PgListener::connect_with(&own).await?;
+    listener.listen(WAITING).await?;
+    while let Some(told) = listener.try_recv().await? {
+        let waits = told.payload().parse().ok().and_then(|id: Uuid| waiting.lock().get(&id).cloned());
+        if let Some(waits) = waits {
+            waits.notify_waiters();
+            waits.notify_one();
+        }
+    }
+    Ok(())
+}
+
+/// Somebody waits for an episode until this is dropped.
+pub struct Signal {
+    episode: Uuid,
+    notify: Arc<Notify>,
+    waiting: Arc<Waiting>,
+}
+
+impl Signal {
+    /// Returns when the episode waits for its agent, or has ended, or may have.
+    pub async fn told(&mut self) {
+        self.notify.notified().await;
+    }
+}
+
+impl Drop for Signal {
+    fn drop(&mut self) {
+        let mut waiting = self.waiting.lock();
+        // This one, and the one in the table.
+        if Arc::strong_count(&self.notify) <= 2 {
+            waiting.remove(&self.episode);
+        }
+    }
+}
+
+/// The agent of an episode is an endpoint.
+pub struct ByEndpoint {
+    episode: Uuid,
+    all: Arc<Mutex<HashSet<Uuid>>>,
+}
+
+impl Drop for ByEndpoint {
+    fn drop(&mut self) {
+        self.all.lock().remove(&self.episode);
+    }
+}

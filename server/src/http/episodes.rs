@@ -1,0 +1,178 @@
+//! Episodes: conversations whose agent is a program outside. It posts the agent's messages and reads what users and tools answer,
+//! or names an endpoint that this server asks.
+
+mod endpoint;
+pub mod environment;
+pub mod functions;
+pub mod mcp;
+pub mod play;
+pub mod view;
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use domain::api::MOST_SAMPLES;
+use domain::api::episodes::{AgentMessage, Environment, Episode, EpisodeParams, EpisodeState, NewEpisodes};
+use domain::chat::AgentTurn;
+use futures::{StreamExt, TryStreamExt, stream};
+use generation::episodes::NewGroup;
+use uuid::Uuid;
+
+use super::access::{ProjectAccess, Reader, RequiredScope, Runner};
+use super::app::App;
+use super::audit::Audit;
+use super::blind;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Body, Path, Query};
+use endpoint::EndpointAgent;
+use play::Closing;
+use view::Since;
+
+/// How long a request waits for what follows. Shorter than any request may take.
+pub const PATIENCE: Duration = Duration::from_secs(50);
+/// Of more episodes than that the first turns are not waited for.
+const MOST_AWAITED: usize = 64;
+/// Episodes that are looked at at once for one request.
+const AT_ONCE: usize = 4;
+
+/// Open episodes
+///
+/// Opens conversations whose agent is outside. All of one request have the same user, world and faults. The answer comes when it is
+/// the agent's turn in each of them; of more than 64 it comes at once, and `GET /episodes/{episode}?wait=50` waits.
+///
+/// With `agent` the server asks that endpoint for each turn, and the answer is the episode when it has ended. If that takes more
+/// than 50 seconds, the episode is played on; `GET` tells what it came to.
+#[utoipa::path(post, path = "/projects/{project}/episodes", tag = "episodes", params(("project" = String, Path)),
+    request_body = NewEpisodes, responses((status = 201, body = Vec<Episode>), Problems),
+    security(("session" = []), ("token" = ["run"])))]
+pub async fn create(
+    State(app): State<App>,
+    runner: Runner,
+    audit: Audit,
+    Body(new): Body<NewEpisodes>,
+) -> Result<(StatusCode, Json<Vec<Episode>>)> {
+    let samples = new.samples.unwrap_or(1);
+    if !(1..=MOST_SAMPLES).contains(&samples) {
+        return Err(HttpError::invalid("/samples", format!("must be from 1 to {MOST_SAMPLES}")));
+    }
+    if new.agent.is_some() && samples != 1 {
+        return Err(HttpError::invalid("/samples", "an endpoint plays one episode of a request; leave it out"));
+    }
+    let agent = new.agent.as_ref().map(|agent| EndpointAgent::of(&app, agent)).transpose()?;
+    let mut environment = match &new.name {
+        None => new.environment.clone(),
+        Some(_) if new.environment != Environment::default() => {
+            return Err(HttpError::invalid("/name", "give `name` or `environment`, and not both"));
+        }
+        Some(name) => {
+            let named = environment::named(&app, runner.project, name).await?;
+            named.ok_or_else(|| HttpError::invalid("/name", format!("there is no environment or playbook `{name}`")))?
+        }
+    };
+    environment.split = new.split.or(environment.split);
+    let group =
+        NewGroup { scenario: new.scenario.as_deref(), group: new.group, samples: samples.cast_signed(), id: None };
+    let opened = play::open(&app, runner.project, &environment, group, audit).await?;
+    let Some(agent) = agent else { return Ok((StatusCode::CREATED, Json(first_turns(&app, &opened).await?))) };
+    let id = opened[0];
+    // It is played to its end, also when nobody waits for the answer any more.
+    let playing = tokio::spawn(agent.play(app.clone(), id));
+    let _ = tokio::time::timeout(PATIENCE, playing).await;
+    Ok((StatusCode::CREATED, Json(vec![view::of(&app, id, Since::Start).await?])))
+}
+
+/// Where an episode stands
+#[utoipa::path(get, path = "/episodes/{episode}", tag = "episodes", params(("episode" = Uuid, Path), EpisodeParams),
+    responses((status = 200, body = Episode), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn show(
+    State(app): State<App>,
+    reader: Reader,
+    Path(id): Path<Uuid>,
+    Query(params): Query<EpisodeParams>,
+) -> Result<Json<Episode>> {
+    let wait = Duration::from_secs(params.wait.unwrap_or_default().into()).min(PATIENCE);
+    play::clients_turn_or_end(&app, id, wait).await?;
+    let episode = view::of(&app, id, Since::Message(params.skip.unwrap_or_default())).await?;
+    Ok(Json(as_seen_by(&app, &reader, id, episode).await?))
+}
+
+/// Send a message of the agent
+///
+/// The answer comes when it is the agent's turn again, or when the episode has ended: your message as it is kept, with ids for its
+/// calls, and what users and tools answered. If that takes more than 50 seconds, `state` is `playing`; `GET` waits on.
+///
+/// A message that cannot be read is refused and costs no turn. An empty one, or one that calls a tool wrongly, is the agent's
+/// fault: it is told, and counted.
+#[utoipa::path(post, path = "/episodes/{episode}/messages", tag = "episodes", params(("episode" = Uuid, Path)),
+    request_body = AgentMessage, responses((status = 200, body = Episode), Problems),
+    security(("session" = []), ("token" = ["run"])))]
+pub async fn send(
+    State(app): State<App>,
+    runner: Runner,
+    audit: Audit,
+    Path(id): Path<Uuid>,
+    Body(message): Body<AgentMessage>,
+) -> Result<Json<Episode>> {
+    // What was said stands in the events of the episode.
+    audit.nothing_changed();
+    let (turn, reply) = play::reply(message)?;
+    let turn = play::send(&app, id, turn, &AgentTurn::Reply(reply)).await?;
+    play::agents_turn_or_end(&app, id, PATIENCE).await?;
+    let episode = view::of(&app, id, Since::Turn(turn)).await?;
+    Ok(Json(as_seen_by(&app, &runner, id, episode).await?))
+}
+
+/// End an episode, and verify it
+///
+/// The agent has nothing more to do: the conversation ends where it stands, and the verifier decides. Of an episode that has
+/// ended already, this is what it came to.
+#[utoipa::path(post, path = "/episodes/{episode}/verify", tag = "episodes", params(("episode" = Uuid, Path)),
+    responses((status = 200, body = Episode), Problems), security(("session" = []), ("token" = ["run"])))]
+pub async fn verify(
+    State(app): State<App>,
+    runner: Runner,
+    audit: Audit,
+    Path(id): Path<Uuid>,
+) -> Result<Json<Episode>> {
+    audit.nothing_changed();
+    play::end(&app, id, &Closing::Verified).await?;
+    let episode = view::of(&app, id, Since::Start).await?;
+    Ok(Json(as_seen_by(&app, &runner, id, episode).await?))
+}
+
+/// Close an episode
+///
+/// One that has not ended is given up: it has no reward.
+#[utoipa::path(delete, path = "/episodes/{episode}", tag = "episodes", params(("episode" = Uuid, Path)),
+    responses((status = 204), Problems), security(("session" = []), ("token" = ["run"])))]
+pub async fn close(State(app): State<App>, _: Runner, audit: Audit, Path(id): Path<Uuid>) -> Result<StatusCode> {
+    audit.nothing_changed();
+    play::end(&app, id, &Closing::GivenUp).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Episodes that were opened, each when it is its agent's turn.
+async fn first_turns(app: &App, opened: &[Uuid]) -> Result<Vec<Episode>> {
+    let wait = if opened.len() > MOST_AWAITED { Duration::ZERO } else { PATIENCE };
+    let each = stream::iter(opened.to_vec()).map(|id| async move {
+        play::agents_turn_or_end(app, id, wait).await?;
+        view::of(app, id, Since::Start).await
+    });
+    each.buffered(AT_ONCE).try_collect().await
+}
+
+/// Without what it came to, for somebody who is still to rate it by themselves.
+async fn as_seen_by<N: RequiredScope>(
+    app: &App,
+    who: &ProjectAccess<N>,
+    id: Uuid,
+    episode: Episode,
+) -> Result<Episode> {
+    if episode.state != EpisodeState::Ended {
+        return Ok(episode);
+    }
+    let blind = blind::is_blind(&mut *app.pool().acquire().await?, id, &who.caller, who.project).await?;
+    Ok(Episode { result: episode.result.filter(|_| !blind), ..episode })
+}

@@ -1,0 +1,164 @@
+//! An endpoint as the agent of an episode: this server asks it for each turn.
+
+use domain::api::episodes::AgentEndpoint;
+use domain::chat::{AgentTurn, ChatReply, ChatRequest};
+use domain::message::Message;
+use domain::role::Role;
+use llm::{EndpointSpec, Pool};
+use tracing::{debug, warn};
+use uuid::Uuid;
+
+use super::PATIENCE;
+use super::play::{self, Closing};
+use super::view::{self, Since};
+use crate::http::app::App;
+use crate::http::error::{HttpError, Result};
+
+pub struct EndpointAgent {
+    pool: Pool,
+    temperature: f32,
+    max_tokens: u32,
+}
+
+impl EndpointAgent {
+    /// # Errors
+    /// The endpoint may not be named, or is no endpoint.
+    pub fn of(app: &App, agent: &AgentEndpoint) -> Result<Self> {
+        // `http://trainer` would also let in `http://trainer.example`.
+        let is_allowed = |prefix: &String| {
+            let rest = agent.url.strip_prefix(prefix.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || prefix.ends_with(['/', ':']) || rest.starts_with(['/', ':']))
+        };
+        if !app.agent_urls().iter().any(is_allowed) {
+            return Err(HttpError::invalid(
+                "/agent/url",
+                "this server may not ask that address; its administrator allows it with --agent-urls (GROUNDSTATE_AGENT_URLS)",
+            ));
+        }
+        if agent.model.trim().is_empty() || agent.model.contains('@') {
+            return Err(HttpError::invalid("/agent/model", "expected the name of a model, without `@`"));
+        }
+        let spec = format!("{}@{}", agent.model, agent.url).parse::<EndpointSpec>();
+        let spec = spec.map_err(|error| HttpError::invalid("/agent/url", error.to_string()))?;
+        if spec.key().is_some() {
+            return Err(HttpError::invalid("/agent/url", "expected an address; send the key as `api_key`"));
+        }
+        let temperature = agent.temperature.unwrap_or_else(|| Role::Agent.default_temperature());
+        if !(0.0..=2.0).contains(&temperature) {
+            return Err(HttpError::invalid("/agent/temperature", "must be from 0 to 2"));
+        }
+        let max_tokens = agent.max_tokens.unwrap_or_else(|| Role::Agent.default_max_tokens());
+        if max_tokens == 0 {
+            return Err(HttpError::invalid("/agent/max_tokens", "must be at least 1"));
+        }
+        let options = app.clients().options();
+        let pool = match &agent.api_key {
+            Some(key) => Pool::with_secret(spec, key.clone(), options),
+            None => Pool::of_endpoint(spec, options),
+        };
+        let pool = pool.map_err(|error| HttpError::invalid("/agent", error.to_string()))?;
+        Ok(Self { pool, temperature, max_tokens })
+    }
+
+    /// Plays the agent of an episode to its end.
+    pub async fn play(self, app: App, id: Uuid) {
+        let _played = app.episodes().by_endpoint(id);
+        if let Err(error) = self.turns(&app, id).await {
+            warn!(episode = %id, %error, "an endpoint does not play on");
+            if let Err(error) = play::end(&app, id, &Closing::GivenUp).await {
+                debug!(episode = %id, %error, "an episode is not closed");
+            }
+        }
+    }
+
+    async fn turns(&self, app: &App, id: Uuid) -> Result<()> {
+        let mut heard = Heard::default();
+        let mut since = Since::Start;
+        loop {
+            let now = play::agents_turn_or_end(app, id, PATIENCE).await?;
+            if now.outcome.is_some() {
+                return Ok(());
+            }
+            play::check_played(&now)?;
+            let Some(waiting) = now.waiting else { continue };
+            let episode = view::of(app, id, since).await?;
+            heard.take(episode.messages, episode.refused);
+            let asked = ChatRequest {
+                role: Role::Agent.into(),
+                messages: heard.all(),
+                tools: episode.tools,
+                schema: None,
+                temperature: self.temperature,
+                max_tokens: self.max_tokens,
+                seed: i64::from(waiting.turn) + id.as_u64_pair().0.cast_signed() / 2,
+            };
+            let reply = match self.pool.answer(&asked, id.as_u64_pair().0).await {
+                Ok(answer) => answer.reply,
+                Err(error) => return play::lose(app, id, Some(waiting.turn), error.to_string()).await,
+            };
+            heard.say(&reply);
+            let turn = play::send(app, id, Some(waiting.turn), &AgentTurn::Reply(reply)).await?;
+            since = Since::Turn(turn);
+        }
+    }
+}
+
+/// The conversation as the endpoint wrote and read it: its own words and the ids of its calls are sent back as they came, so that
+/// whoever records the requests sees one conversation.
+#[derive(Default)]
+struct Heard {
+    messages: Vec<Message>,
+    /// What it said last; it is not known yet whether that was taken.
+    said: Option<Message>,
+    /// Why its last reply was refused.
+    refused: Option<String>,
+}
+
+impl Heard {
+    /// Takes what followed its last reply: all that there is before the first one.
+    fn take(&mut self, followed: Vec<Message>, refused: Option<String>) {
+        self.refused = refused;
+        if self.refused.is_some() {
+            return;
+        }
+        let Some(own) = self.said.take() else {
+            self.messages = followed;
+            return;
+        };
+        // The first is what it said, as it is kept.
+        let mut followed = followed.into_iter();
+        let ids: Vec<(String, String)> = match (followed.next(), &own) {
+            (Some(Message::Assistant { tool_calls: kept, .. }), Message::Assistant { tool_calls, .. }) => {
+                kept.into_iter().zip(tool_calls).map(|(kept, own)| (kept.id, own.id.clone())).collect()
+            }
+            _ => Vec::new(),
+        };
+        self.messages.push(own);
+        self.messages.extend(followed.map(|message| match message {
+            Message::Tool { tool_call_id, content } => {
+                let own = ids.iter().find(|(kept, own)| *kept == tool_call_id && !own.is_empty());
+                let tool_call_id = own.map_or(tool_call_id.clone(), |(_, own)| own.clone());
+                Message::Tool { tool_call_id, content }
+            }
+            other => other,
+        }));
+    }
+
+    fn say(&mut self, reply: &ChatReply) {
+        self.said = Some(Message::Assistant {
+            content: reply.content.clone(),
+            reasoning_content: reply.reasoning.clone(),
+            tool_calls: reply.tool_calls.clone(),
+        });
+    }
+
+    /// What it is asked with.
+    fn all(&self) -> Vec<Message> {
+        let mut all = self.messages.clone();
+        if let Some(reason) = &self.refused {
+            all.extend(self.said.clone());
+            all.push(Message::User { content: format!("That was refused: {reason}. Try again.") });
+        }
+        all
+    }
+}

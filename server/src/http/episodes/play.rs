@@ -1,0 +1,212 @@
+//! What is done with episodes, however it is asked for.
+
+use std::time::Duration;
+
+use domain::api::RunState;
+use domain::api::episodes::{AgentMessage, Environment};
+use domain::chat::{AgentTurn, ChatReply};
+use domain::message::ToolCall;
+use domain::task::OutsideAnswer;
+use generation::episodes::{self, NewGroup, OpenError};
+use llm::limits::{MOST_CALLS, MOST_REPLY_BYTES};
+use store::episodes::{AgentRequest, Episode};
+use store::{episodes as stored, outside_requests, players};
+use tokio::time::{Instant, sleep_until};
+use uuid::Uuid;
+
+use super::{PATIENCE, environment};
+use crate::http::app::App;
+use crate::http::audit::Audit;
+use crate::http::error::{HttpError, Result};
+
+/// How often it is looked where an episode stands that nobody told of.
+const POLL: Duration = Duration::from_secs(1);
+
+/// Opens episodes of one group: their ids.
+pub async fn open(
+    app: &App,
+    project: Uuid,
+    environment: &Environment,
+    group: NewGroup<'_>,
+    audit: Audit,
+) -> Result<Vec<Uuid>> {
+    let (library, order) = environment::checked(app, project, environment).await.map_err(environment::within)?;
+    if let Some(scenario) = group.scenario
+        && !order.config.scenarios.iter().any(|known| known == scenario)
+    {
+        let hint = domain::problem::did_you_mean(scenario, order.config.scenarios.iter().map(String::as_str));
+        return Err(HttpError::invalid("/scenario", format!("the environment does not play `{scenario}`{hint}")));
+    }
+    if group.group.is_some_and(|group| group < 0) {
+        return Err(HttpError::invalid("/group", "must be at least 0"));
+    }
+    let mut tx = app.pool().begin().await?;
+    let (run, _) = episodes::run_of(&mut tx, &library, order).await?;
+    let (run, config) = episodes::stored(&mut tx, run).await?;
+    let opened = episodes::open(&mut tx, &library, (&run, &config), group).await.map_err(|error| {
+        match error.downcast::<OpenError>() {
+            Ok(OpenError::Refused(refused)) => store::StoreError::from(refused).into(),
+            Ok(closed) => HttpError::Conflict(closed.to_string()),
+            Err(error) => error.into(),
+        }
+    })?;
+    audit.subject(run.id);
+    audit.commit(tx).await?;
+    Ok(opened.into_iter().map(|planned| planned.id).collect())
+}
+
+/// The reply of a model that a message is, and the turn that it answers.
+pub fn reply(message: AgentMessage) -> Result<(Option<u32>, ChatReply)> {
+    let AgentMessage { turn, content, reasoning_content, tool_calls, usage } = message;
+    let calls = tool_calls.unwrap_or_default();
+    if calls.len() > MOST_CALLS {
+        return Err(HttpError::invalid(
+            "/tool_calls",
+            format!("has {} calls, at most {MOST_CALLS} are read", calls.len()),
+        ));
+    }
+    let called = calls.iter().map(|call| call.function.name.len() + call.function.arguments.len()).sum::<usize>();
+    let texts = [&content, &reasoning_content].into_iter().flatten().map(String::len).sum::<usize>();
+    if called + texts > MOST_REPLY_BYTES {
+        let detail = format!("the message has {} bytes, at most {MOST_REPLY_BYTES} are read", called + texts);
+        return Err(HttpError::TooLarge(detail));
+    }
+    let calls = calls.into_iter().map(|call| ToolCall { id: call.id, kind: call.kind, function: call.function });
+    let reply = ChatReply {
+        content: content.unwrap_or_default(),
+        reasoning: reasoning_content,
+        tool_calls: calls.collect(),
+        usage: usage.unwrap_or_default(),
+    };
+    Ok((turn, reply))
+}
+
+/// Takes a turn of the agent: the event that it will be. `turn`: the one that is meant, if that was said.
+pub async fn send(app: &App, id: Uuid, turn: Option<u32>, said: &AgentTurn) -> Result<u32> {
+    let waiting = open_turn(&get(app, id).await?)?;
+    if let Some(turn) = turn.filter(|turn| *turn != waiting.turn) {
+        return Err(HttpError::Conflict(format!("turn {turn} is over; the agent's turn is {}", waiting.turn)));
+    }
+    let said = serde_json::to_value(said).map_err(|error| HttpError::Internal(error.into()))?;
+    answer(app, id, waiting, OutsideAnswer::Message(said)).await?;
+    Ok(waiting.turn)
+}
+
+/// Gives up an episode whose agent cannot answer.
+pub async fn lose(app: &App, id: Uuid, turn: Option<u32>, reason: String) -> Result<()> {
+    let waiting = open_turn(&get(app, id).await?)?;
+    if turn.is_some_and(|turn| turn != waiting.turn) {
+        return Ok(());
+    }
+    answer(app, id, waiting, OutsideAnswer::Lost(reason)).await?;
+    agents_turn_or_end(app, id, PATIENCE).await?;
+    Ok(())
+}
+
+async fn answer(app: &App, id: Uuid, to: AgentRequest, answer: OutsideAnswer) -> Result<()> {
+    let mut db = app.pool().acquire().await?;
+    if outside_requests::answer(&mut db, id, to.request, &answer).await? {
+        return Ok(());
+    }
+    Err(HttpError::Conflict(format!("turn {} was answered by another message", to.turn)))
+}
+
+/// # Errors
+/// Nothing of the episode is played any more, although it has not ended.
+pub fn check_played(episode: &Episode) -> Result<()> {
+    let refused = |detail: String| Err(HttpError::Conflict(detail));
+    match episode.run_state {
+        _ if episode.outcome.is_some() => Ok(()),
+        RunState::Running => Ok(()),
+        RunState::Paused => {
+            let why = episode.paused_because.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+            refused(format!("the run of the episode is paused{why}; resume it first"))
+        }
+        RunState::Finished | RunState::Cancelled => refused("the run of the episode was cancelled".to_owned()),
+    }
+}
+
+/// The turn of the agent that an episode waits for.
+pub fn open_turn(episode: &Episode) -> Result<AgentRequest> {
+    if episode.outcome.is_some() {
+        return Err(HttpError::Conflict("the episode has ended; open another one".to_owned()));
+    }
+    check_played(episode)?;
+    let refused = |detail: String| Err(HttpError::Conflict(detail));
+    match episode.waiting {
+        Some(waiting) => Ok(waiting),
+        None => refused(format!(
+            "it is not the agent's turn yet; wait for it with GET /api/v1/episodes/{}?wait=50",
+            episode.planned.id
+        )),
+    }
+}
+
+/// How an episode is ended from outside.
+pub enum Closing {
+    /// The agent has done all that it wants to do.
+    Verified,
+    GivenUp,
+}
+
+/// Ends an episode, once it is its agent's turn. Nothing is done with one that has ended.
+pub async fn end(app: &App, id: Uuid, how: &Closing) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    let left = || deadline.saturating_duration_since(Instant::now());
+    let episode = agents_turn_or_end(app, id, left()).await?;
+    if episode.outcome.is_some() {
+        return Ok(());
+    }
+    let waiting = open_turn(&episode)?;
+    let said = match how {
+        Closing::Verified => {
+            let end = serde_json::to_value(AgentTurn::End).map_err(|error| HttpError::Internal(error.into()))?;
+            OutsideAnswer::Message(end)
+        }
+        Closing::GivenUp => OutsideAnswer::Lost("it was closed before its end".to_owned()),
+    };
+    answer(app, id, waiting, said).await?;
+    agents_turn_or_end(app, id, left()).await?;
+    Ok(())
+}
+
+/// Waits until it is the agent's turn, or the episode has ended, or nothing of it is played: its run does not go on, or nobody
+/// plays at all. Where it stands then.
+pub async fn agents_turn_or_end(app: &App, id: Uuid, patience: Duration) -> Result<Episode> {
+    let deadline = Instant::now() + patience;
+    // What is told from now on is heard.
+    let mut signals = app.episodes().of(id);
+    loop {
+        let episode = get(app, id).await?;
+        let is_played =
+            episode.outcome.is_none() && episode.waiting.is_none() && episode.run_state == RunState::Running;
+        if !is_played || Instant::now() >= deadline {
+            return Ok(episode);
+        }
+        let is_told = tokio::select! {
+            () = signals.told() => true,
+            () = sleep_until(deadline.min(Instant::now() + POLL)) => false,
+        };
+        if !is_told && !players::any(&mut *app.pool().acquire().await?).await? {
+            return Ok(episode);
+        }
+    }
+}
+
+/// Like [`agents_turn_or_end`], for clients: the turns of an endpoint are not theirs.
+pub async fn clients_turn_or_end(app: &App, id: Uuid, patience: Duration) -> Result<()> {
+    let deadline = Instant::now() + patience;
+    loop {
+        let episode = agents_turn_or_end(app, id, deadline.saturating_duration_since(Instant::now())).await?;
+        let is_theirs = episode.waiting.is_some() && !app.episodes().is_by_endpoint(id);
+        if episode.outcome.is_some() || is_theirs || Instant::now() >= deadline {
+            return Ok(());
+        }
+        sleep_until(deadline.min(Instant::now() + POLL / 4)).await;
+    }
+}
+
+pub async fn get(app: &App, id: Uuid) -> Result<Episode> {
+    let found = stored::get(&mut *app.pool().acquire().await?, id).await?;
+    found.ok_or_else(|| HttpError::missing("episode", &id.to_string()))
+}

@@ -1,0 +1,91 @@
+//! Episodes by `OpenEnv`, as the package `openenv` 0.10 speaks it: its clients connect to
+//! `http://HOST:PORT/openenv/PROJECT/ENVIRONMENT`. A connection is a session, and each reset opens another episode.
+
+mod session;
+
+use axum::extract::State;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::http::StatusCode;
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Extension, Json, Router};
+use serde_json::{Value, json};
+
+use super::app::App;
+use super::audit::{self, Audit};
+use super::caller::Caller;
+use super::connections::HeldConnection;
+use super::error::HttpError;
+use super::extract::Path;
+use super::ors::caller::{self, TrainerOf};
+use super::ors::{OrsResult, tasks};
+use session::OpenEnvSession;
+
+/// Largest frame, as large as a body of the API.
+const LARGEST_FRAME: usize = 4 << 20;
+
+pub fn routes(app: &App) -> Router<App> {
+    Router::new()
+        .route("/ws", get(connect))
+        .route("/health", get(|| async { Json(json!({"status": "healthy"})) }))
+        .route("/metadata", get(metadata))
+        .route("/schema", get(|| async { Json(schema()) }))
+        .route("/reset", post(stateless))
+        .route("/step", post(stateless))
+        .layer(from_fn_with_state(app.clone(), audit::record))
+        .layer(from_fn_with_state(app.clone(), caller::authenticate))
+}
+
+async fn connect(
+    State(app): State<App>,
+    Path((project, environment)): Path<(String, String)>,
+    caller: Option<Extension<Caller>>,
+    held: Option<Extension<HeldConnection>>,
+    audit: Audit,
+    upgrade: WebSocketUpgrade,
+) -> OrsResult<Response> {
+    let caller = caller.ok_or(HttpError::Unauthorized)?.0;
+    let trainer = TrainerOf::of(&app, &caller, Some(&project), &environment).await?;
+    // An environment that is not there is refused before the connection is made.
+    tasks::TaskList::of(&app, &trainer, None).await?;
+    audit.project(trainer.project);
+    let session = OpenEnvSession::new(app, caller, (project, environment), audit);
+    let upgrade = upgrade.max_message_size(LARGEST_FRAME).max_frame_size(LARGEST_FRAME);
+    Ok(upgrade.on_upgrade(async move |socket| {
+        let _held = held;
+        session.serve(socket).await;
+    }))
+}
+
+async fn metadata(Path((project, environment)): Path<(String, String)>) -> Json<Value> {
+    Json(json!({
+        "name": format!("{project}/{environment}"),
+        "description": "Conversations with a simulated user over a world that only tools can change, verified by a program.",
+        "readme_content": null, "version": env!("CARGO_PKG_VERSION"), "author": null, "documentation_url": null,
+    }))
+}
+
+/// What the agent says in one step: a text for the user, or a call of a tool. `title`: readers of verifiers show other actions
+/// than `OpenEnv`'s own to the model as they are.
+fn schema() -> Value {
+    let object = |properties: Value| json!({"type": "object", "properties": properties});
+    let mut action = object(json!({
+        "text": {"type": "string", "description": "What you say to the user."},
+        "tool_name": {"type": "string", "description": "The tool that you call, if you call one."},
+        "arguments": {"type": "object", "description": "The arguments of the call."},
+    }));
+    (action["title"], action["required"]) = (json!("AgentTurn"), json!(["text"]));
+    json!({
+        "action": action,
+        "observation": object(json!({"text": {"type": "string"}, "tool_name": {"type": "string"}, "result": {"type": "string"}})),
+        "state": object(json!({"episode_id": {"type": "string"}, "step_count": {"type": "integer"}})),
+    })
+}
+
+/// Without a session there is no episode.
+async fn stateless(audit: Audit) -> Response {
+    audit.nothing_changed();
+    let detail = "an episode lasts as long as a connection; connect to /ws";
+    (StatusCode::NOT_IMPLEMENTED, Json(json!({"detail": detail}))).into_response()
+}

@@ -1,0 +1,186 @@
+//! One connection: frames in, and exactly one answer for each.
+
+use axum::extract::ws::{Message as Frame, WebSocket};
+use domain::api::episodes::{Episode, EpisodeState};
+use domain::chat::{AgentTurn, ChatReply};
+use domain::message::{Message, ToolCall};
+use generation::episodes::NewGroup;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tracing::debug;
+use uuid::Uuid;
+
+use crate::http::app::App;
+use crate::http::audit::Audit;
+use crate::http::caller::Caller;
+use crate::http::episodes::play::{self, Closing};
+use crate::http::episodes::view::{self, Since};
+use crate::http::episodes::{PATIENCE, functions};
+use crate::http::error::{HttpError, Result};
+use crate::http::extract;
+use crate::http::ors::caller::TrainerOf;
+use crate::http::ors::tasks::TaskList;
+use crate::http::ors::tools;
+
+pub struct OpenEnvSession {
+    app: App,
+    caller: Caller,
+    /// Names of the project and the environment.
+    place: (String, String),
+    audit: Audit,
+    episode: Option<Uuid>,
+    steps: u32,
+}
+
+/// What a client sends.
+#[derive(Deserialize)]
+struct Request {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    data: Map<String, Value>,
+}
+
+impl OpenEnvSession {
+    pub const fn new(app: App, caller: Caller, place: (String, String), audit: Audit) -> Self {
+        Self { app, caller, place, audit, episode: None, steps: 0 }
+    }
+
+    /// Answers until the client goes. An episode that it leaves behind is given up, unless it said goodbye.
+    pub async fn serve(mut self, mut socket: WebSocket) {
+        let mut closing = Closing::GivenUp;
+        while let Some(Ok(frame)) = socket.recv().await {
+            let text = match frame {
+                Frame::Text(text) => text,
+                Frame::Close(_) => break,
+                Frame::Binary(_) | Frame::Ping(_) | Frame::Pong(_) => continue,
+            };
+            let answer = match extract::read::<Request>(text.as_bytes()) {
+                Ok(request) if request.kind == "close" => {
+                    closing = Closing::Verified;
+                    break;
+                }
+                Ok(request) => self.answer(request).await.unwrap_or_else(|error| failed("EXECUTION_ERROR", &error)),
+                Err(error) => failed("INVALID_JSON", &error),
+            };
+            if socket.send(Frame::Text(answer.to_string().into())).await.is_err() {
+                break;
+            }
+        }
+        self.leave(&closing).await;
+    }
+
+    async fn leave(&mut self, how: &Closing) {
+        let Some(episode) = self.episode.take() else { return };
+        if let Err(error) = play::end(&self.app, episode, how).await {
+            debug!(%episode, %error, "an episode that was left is not closed");
+        }
+    }
+
+    async fn answer(&mut self, request: Request) -> Result<Value> {
+        match request.kind.as_str() {
+            "reset" => self.reset(request.data).await,
+            "step" => self.step(request.data).await,
+            "state" => {
+                let id = self.episode.map(|id| id.to_string());
+                Ok(json!({"type": "state", "data": {"episode_id": id, "step_count": self.steps}}))
+            }
+            other => {
+                let known =
+                    HttpError::BadRequest(format!("there is no message `{other}`; send reset, step, state or close"));
+                Ok(failed("UNKNOWN_TYPE", &known))
+            }
+        }
+    }
+
+    /// Opens an episode: `scenario` and `group`, or the `index` of a task in a `split`. `seed` counts as the group.
+    async fn reset(&mut self, data: Map<String, Value>) -> Result<Value> {
+        self.leave(&Closing::Verified).await;
+        let (project, environment) = &self.place;
+        // A member who has left meanwhile opens nothing more.
+        let trainer = TrainerOf::of(&self.app, &self.caller, Some(project), environment).await?;
+        let list = TaskList::of(&self.app, &trainer, data.get("split").and_then(Value::as_str)).await?;
+        let task = data.get("index").and_then(Value::as_i64).map(|index| list.at(index)).transpose()?;
+        let named = data.get("scenario").and_then(Value::as_str);
+        let number = |name: &str| data.get(name).and_then(Value::as_i64).and_then(|number| i32::try_from(number).ok());
+        let group = NewGroup {
+            scenario: task.as_ref().map(|task| task.scenario.as_str()).or(named),
+            group: task.as_ref().map(|task| task.group).or_else(|| number("group")).or_else(|| number("seed")),
+            samples: 1,
+            id: None,
+        };
+        let opened = play::open(&self.app, trainer.project, &list.environment, group, self.audit.clone()).await?;
+        let id = opened[0];
+        (self.episode, self.steps) = (Some(id), 0);
+        play::agents_turn_or_end(&self.app, id, PATIENCE).await?;
+        let episode = view::of(&self.app, id, Since::Start).await?;
+        let said: Vec<&str> = episode.messages.iter().skip(1).map(Message::content).collect();
+        let instructions = episode.messages.first().map(Message::content).unwrap_or_default();
+        Ok(observation(&json!({"instructions": instructions, "text": said.join("\n")}), &episode))
+    }
+
+    async fn step(&mut self, action: Map<String, Value>) -> Result<Value> {
+        let Some(id) = self.episode else {
+            return Err(HttpError::Conflict("no episode has begun; send `reset` first".to_owned()));
+        };
+        let episode = view::of(&self.app, id, Since::Start).await?;
+        if action.get("type").is_some_and(|kind| kind == "list_tools") {
+            let tools: Vec<Value> = tools::of(&episode.tools);
+            return Ok(observation(&json!({"tools": tools}), &episode));
+        }
+        let (called, reply) = turn(&episode, &action)?;
+        let turn = play::send(&self.app, id, episode.turn, &AgentTurn::Reply(reply)).await?;
+        self.steps += 1;
+        play::check_played(&play::agents_turn_or_end(&self.app, id, PATIENCE).await?)?;
+        let next = view::of(&self.app, id, Since::Turn(turn)).await?;
+        let heard = next.messages.iter().filter(|message| !matches!(message, Message::Assistant { .. }));
+        let text = heard.map(Message::content).collect::<Vec<_>>().join("\n");
+        let text = next.refused.clone().unwrap_or(text);
+        Ok(match called {
+            Some(tool) => observation(&json!({"tool_name": tool, "result": text, "error": null}), &next),
+            None => observation(&json!({"text": text}), &next),
+        })
+    }
+}
+
+/// The turn of the agent that an action is, and the tool that it calls.
+fn turn(episode: &Episode, action: &Map<String, Value>) -> Result<(Option<String>, ChatReply)> {
+    let text = |of: &Map<String, Value>| of.get("text").and_then(Value::as_str).map(str::to_owned);
+    let arguments = action.get("arguments").and_then(Value::as_object).cloned().unwrap_or_default();
+    let say = |content: String| ChatReply { content, ..ChatReply::default() };
+    let tool = action.get("tool_name").and_then(Value::as_str).filter(|name| !name.is_empty());
+    match tool {
+        Some(tool) if tool == tools::reply_name(&episode.tools) => {
+            let said =
+                text(&arguments).ok_or_else(|| HttpError::BadRequest("`arguments.text` is missing".to_owned()))?;
+            Ok((Some(tool.to_owned()), say(said)))
+        }
+        Some(tool) => {
+            let function = episode.tools.iter().find(|function| functions::name(function) == tool);
+            let arguments = Value::Object(functions::given(function, arguments)).to_string();
+            let call = ToolCall::new(String::new(), tool.to_owned(), arguments);
+            Ok((Some(tool.to_owned()), ChatReply { tool_calls: vec![call], ..ChatReply::default() }))
+        }
+        None => {
+            let said = text(action)
+                .ok_or_else(|| HttpError::BadRequest("send `text`, or `tool_name` and `arguments`".to_owned()))?;
+            Ok((None, say(said)))
+        }
+    }
+}
+
+/// The reward is told once, at the end: readers add up what they hear.
+fn observation(observed: &Value, episode: &Episode) -> Value {
+    let result = episode.result.as_ref();
+    let metadata = json!({
+        "episode": episode.id, "scenario": episode.scenario, "group": episode.group, "playing": episode.state == EpisodeState::Playing,
+        "reason": result.and_then(|result| result.reason.as_deref()), "reward_components": result.map(|result| &result.reward_components),
+    });
+    json!({"type": "observation", "data": {
+        "observation": observed, "reward": result.and_then(|result| result.reward), "done": result.is_some(), "metadata": metadata,
+    }})
+}
+
+fn failed(code: &str, error: &HttpError) -> Value {
+    json!({"type": "error", "data": {"message": error.to_problem().detail, "code": code}})
+}

@@ -1,0 +1,329 @@
+//! /api/v1/projects/{project}/episodes and /api/v1/episodes/{episode}.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use domain::access::{Role, Scope};
+use domain::api::episodes::{Episode, EpisodeState};
+use domain::api::{Page, RunState, RunSummary};
+use domain::event::{Event, EventKind};
+use domain::message::Message;
+use domain::outcome::Blame;
+use projects::archive::pack;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use sqlx::PgPool;
+use store::{control, events, outside_requests};
+use uuid::Uuid;
+
+use super::answers::player;
+use super::archive::put;
+use super::{TestApp, somebody, token};
+use crate::support::documents::{few, scenario};
+use crate::support::endpoint::Endpoint;
+use crate::support::play::{HELP, TRANSFER, played};
+use crate::support::{ledger, library, until};
+
+const EPISODES: &str = "/api/v1/projects/default/episodes";
+pub const SEED: i64 = 4;
+
+/// The app with a small project.
+pub async fn filled(pool: &PgPool) -> TestApp {
+    let app = TestApp::start(pool).await;
+    let (all, mut files) = (library(), few());
+    let (path, text) = all.files.iter().find(|(path, _)| **path == scenario(TRANSFER)).unwrap();
+    files.insert(path, text.clone());
+    let _: Value = put(&app, "", pack(&files).unwrap(), StatusCode::OK).await;
+    app
+}
+
+/// What the script says in a scenario, played as a run: its events.
+pub async fn scripted(pool: &PgPool, id: &str) -> Vec<Event> {
+    let run = played(pool, &[id], 1, SEED, &[]).await.control.run.id;
+    let task = sqlx::query_scalar("SELECT id FROM tasks WHERE run_id = $1").bind(run).fetch_one(pool).await.unwrap();
+    events_of(pool, task).await
+}
+
+pub async fn events_of(pool: &PgPool, id: Uuid) -> Vec<Event> {
+    events::of(&mut pool.acquire().await.unwrap(), id).await.unwrap()
+}
+
+/// What the agent said in these events.
+pub fn words(events: &[Event]) -> Vec<Value> {
+    let said = |event: &Event| match &event.kind {
+        EventKind::AgentSpoke { content, reasoning, tool_calls, .. } => Some(
+            json!({"role": "assistant", "content": content, "reasoning_content": reasoning, "tool_calls": tool_calls}),
+        ),
+        _ => None,
+    };
+    events.iter().filter_map(said).collect()
+}
+
+fn of(scenario: &str) -> Value {
+    json!({"environment": {"playbooks": ["retail_bank"], "seed": SEED}, "scenario": scenario, "group": 0})
+}
+
+async fn opened(app: &TestApp, body: &Value) -> Episode {
+    app.post::<Vec<Episode>>(EPISODES, body).await.remove(0)
+}
+
+fn at(episode: &Episode, below: &str) -> String {
+    format!("/api/v1/episodes/{}{below}", episode.id)
+}
+
+/// Says it all: the episode after the last word.
+async fn say(app: &TestApp, episode: &Episode, words: Vec<Value>) -> Episode {
+    let mut now = episode.clone();
+    for mut message in words {
+        assert_eq!(now.state, EpisodeState::Waiting, "{now:?}");
+        message["turn"] = json!(now.turn);
+        now = app.post(&at(episode, "/messages"), &message).await;
+    }
+    now
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn the_same_words_make_the_same_conversation_as_in_a_run(pool: PgPool) {
+    let app = filled(&pool).await;
+    let runner = app.member(Role::Runner).await;
+    let _player = player(&pool, 4);
+    for scenario in [HELP, TRANSFER] {
+        let (expected, app) = (scripted(&pool, scenario).await, &runner);
+        let episode = opened(app, &of(scenario)).await;
+        assert_eq!((episode.scenario.as_str(), episode.group, episode.skipped), (scenario, 0, 0));
+        assert!(matches!(&episode.messages[..], [Message::System { .. }, Message::User { .. }]), "{episode:?}");
+        assert!(!episode.tools.is_empty());
+        let last = say(app, &episode, words(&expected)).await;
+        assert_eq!((last.state, last.turn), (EpisodeState::Ended, None), "{last:?}");
+        let result = last.result.unwrap();
+        assert_eq!((result.reward, result.blame, result.malformed_calls), (Some(1), None, 0), "{result:?}");
+        assert!(result.reward_components.values().all(|share| *share >= 1.0), "{result:?}");
+        assert_eq!(events_of(&pool, episode.id.parse().unwrap()).await, expected, "{scenario}");
+        let whole: Episode = app.json(&at(&episode, "")).await;
+        let later: Episode = app.json(&at(&episode, "?skip=1")).await;
+        assert_eq!((later.skipped, &later.messages[..]), (1, &whole.messages[1..]));
+    }
+    // What ended is data like any other, and nothing is lost when the run is closed.
+    let runs: Page<RunSummary> = app.json("/api/v1/projects/default/runs").await;
+    let run = runs.items.iter().find(|run| run.kind == "episodes").unwrap();
+    assert_eq!((run.planned, run.accepted, run.state), (2, 2, RunState::Running), "both share a run");
+    let id: Uuid = run.id.parse().unwrap();
+    control::cancel(&mut pool.acquire().await.unwrap(), id).await.unwrap();
+    ledger::check(&pool, id).await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn an_answer_shows_what_followed_the_message(pool: PgPool) {
+    let app = filled(&pool).await;
+    let _player = player(&pool, 4);
+    let episode = opened(&app, &of(HELP)).await;
+    let call = json!({"id": "mine", "type": "function", "function": {"name": "no_such_tool", "arguments": "{}"}});
+    let broken = json!({"function": {"name": "find_customer", "arguments": "{\"name\": "}});
+    let message = json!({"role": "assistant", "content": null, "tool_calls": [call, broken], "refusal": null});
+    let next: Episode = app.post(&at(&episode, "/messages"), &message).await;
+    let [Message::Assistant { tool_calls, .. }, Message::Tool { tool_call_id, content }, Message::Tool { .. }] =
+        &next.messages[..]
+    else {
+        panic!("{next:?}")
+    };
+    assert_eq!((next.skipped, &tool_calls[0].id), (2, tool_call_id), "calls have ids of their own");
+    assert!(content.contains("no_such_tool"), "{content}");
+    // Nothing said and nothing called: the agent is told, and its turn goes on.
+    let empty: Episode = app.post(&at(&episode, "/messages"), &json!({"content": ""})).await;
+    assert_eq!((empty.state, empty.messages.len()), (EpisodeState::Waiting, 0));
+    assert!(empty.refused.unwrap().contains("empty"));
+    let ended: Episode = app.post(&at(&episode, "/verify"), &json!({})).await;
+    let result = ended.result.unwrap();
+    assert_eq!((result.reward, result.blame, result.malformed_calls), (Some(0), Some(Blame::Agent), 2), "{result:?}");
+    assert_eq!(result.ending.as_deref(), Some("agent_ended"));
+    let again: Episode = app.post(&at(&episode, "/verify"), &json!({})).await;
+    assert_eq!(again.result.unwrap(), result, "it is as it was");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn samples_of_a_group_meet_the_same_user_and_world(pool: PgPool) {
+    let app = filled(&pool).await;
+    let _player = player(&pool, 8);
+    let mut order = of(TRANSFER);
+    order["samples"] = json!(3);
+    let group: Vec<Episode> = app.post(EPISODES, &order).await;
+    assert_eq!(group.len(), 3);
+    assert!(group.iter().all(|one| one.messages == group[0].messages && one.group == 0 && one.run == group[0].run));
+    // A group of its own, of the next scenario.
+    let next = json!({"environment": {"playbooks": ["retail_bank"], "seed": SEED}});
+    let (one, other) = (opened(&app, &next).await, opened(&app, &next).await);
+    assert_eq!((one.group, other.group), (3, 4));
+    assert_ne!(one.scenario, other.scenario);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn families_are_in_one_part(pool: PgPool) {
+    let app = filled(&pool).await;
+    let scenarios = async |split: &str| -> Vec<String> {
+        let order = json!({"environment": {"playbooks": ["retail_bank"], "split": split}, "samples": 65});
+        let run = opened(&app, &order).await.run;
+        let config: Value = app.json(&format!("/api/v1/runs/{run}/config")).await;
+        serde_json::from_value(config["config"]["scenarios"].clone()).unwrap()
+    };
+    let (train, golden) = (scenarios("train").await, scenarios("golden").await);
+    assert!(!train.is_empty() && !golden.is_empty());
+    assert!(train.iter().all(|id| !golden.contains(id)), "{train:?} {golden:?}");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_cannot_be_said_changes_nothing(pool: PgPool) {
+    let app = filled(&pool).await;
+    let _player = player(&pool, 4);
+    let episode = opened(&app, &of(HELP)).await;
+    let messages = at(&episode, "/messages");
+    let refused = async |app: &TestApp, body: &Value| {
+        let (status, problem) = app.send(Method::POST, &messages, body).await;
+        (status, problem["detail"].as_str().unwrap_or_default().to_owned())
+    };
+    let (status, detail) = refused(&app, &json!({"turn": 99, "content": "Hello."})).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert_eq!(detail, format!("turn 99 is over; the agent's turn is {}", episode.turn.unwrap()));
+    for body in [json!({"content": 1}), json!({"tool_calls": [{"function": {"name": "x"}}]}), json!("x")] {
+        assert_eq!(refused(&app, &body).await.0, StatusCode::UNPROCESSABLE_ENTITY, "{body}");
+    }
+    let calls = vec![json!({"function": {"name": "x", "arguments": "{}"}}); 201];
+    assert_eq!(refused(&app, &json!({"tool_calls": calls})).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+    let text = app.request(Method::POST, &messages).header("content-type", "application/json").body("{\"content\": ");
+    assert_eq!(text.send().await.unwrap().status(), StatusCode::BAD_REQUEST);
+    let long = json!({"content": "x".repeat(2 << 20)});
+    assert_eq!(refused(&app, &long).await.0, StatusCode::PAYLOAD_TOO_LARGE);
+    // Only who may run may speak, and others of the project only look.
+    let reader = somebody(&pool, "looks", true).await;
+    let reader = app.with_token(token(&pool, reader, &[Scope::Read]).await);
+    assert_eq!(refused(&reader, &json!({"content": "Hello."})).await.0, StatusCode::FORBIDDEN);
+    assert_eq!(reader.json::<Episode>(&at(&episode, "")).await, episode);
+    assert_eq!(app.json::<Episode>(&at(&episode, "")).await, episode, "nothing was said");
+
+    let [one, two] = ["One.", "Two."].map(|content| json!({"content": content}));
+    let (one, other) = tokio::join!(refused(&app, &one), refused(&app, &two));
+    let mut statuses = [one.0, other.0];
+    statuses.sort();
+    assert_eq!(statuses, [StatusCode::OK, StatusCode::CONFLICT], "{one:?} {other:?}");
+
+    let closed = app.request(Method::DELETE, &at(&episode, "")).send().await.unwrap();
+    assert_eq!(closed.status(), StatusCode::NO_CONTENT);
+    let (status, detail) = refused(&app, &json!({"content": "Hello?"})).await;
+    assert_eq!((status, detail.as_str()), (StatusCode::CONFLICT, "the episode has ended; open another one"));
+    let ended: Episode = app.json(&at(&episode, "")).await;
+    let result = ended.result.unwrap();
+    assert_eq!((result.reward, result.blame), (None, Some(Blame::Infrastructure)), "{result:?}");
+    let missing = app.get(&format!("/api/v1/episodes/{}", Uuid::nil())).await.status();
+    assert_eq!(missing, StatusCode::NOT_FOUND);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn orders_are_checked_before_anything_is_opened(pool: PgPool) {
+    let app = filled(&pool).await;
+    for (body, pointer) in [
+        (json!({"scenario": "help_card_abroat"}), "/scenario"),
+        (json!({"group": -1}), "/group"),
+        (json!({"samples": 0}), "/samples"),
+        (json!({"samples": 1001}), "/samples"),
+        (json!({"environment": {"playbooks": ["retail"]}}), "/environment/playbooks"),
+        (json!({"environment": {"models": {"agent": "scripted"}}}), "/environment/models/agent"),
+        (json!({"environment": {"models": {"judge": "http://x"}}}), "/environment/models/judge"),
+        (json!({"environment": {"idle_seconds": 0}}), "/environment/idle_seconds"),
+        (json!({"environment": {"corpus": Uuid::nil()}}), "/environment/split"),
+        (json!({"environment": {"corpus": Uuid::nil(), "split": "golden"}}), "/environment/corpus"),
+        (json!({"agent": {"url": "http://169.254.169.254/v1", "model": "m"}}), "/agent/url"),
+        (json!({"agent": {"url": "http://127.0.0.1:1/v1", "model": "m@x"}}), "/agent/model"),
+        (json!({"agent": {"url": "http://127.0.0.1:1/v1", "model": "m"}, "samples": 2}), "/samples"),
+    ] {
+        let refused = app.refused(EPISODES, &body).await;
+        assert_eq!(refused[0].0, pointer, "{body}: {refused:?}");
+    }
+    let runs: i64 = sqlx::query_scalar("SELECT count(*) FROM runs").fetch_one(&pool).await.unwrap();
+    assert_eq!(runs, 0);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_waiting_episode_is_a_row_and_outlives_its_player(pool: PgPool) {
+    let app = filled(&pool).await;
+    let first = player(&pool, 4);
+    let episode = opened(&app, &of(HELP)).await;
+    until("it leaves its player", async || {
+        sqlx::query_scalar::<_, i64>("SELECT count(*) FROM claims").fetch_one(&pool).await.unwrap() == 0
+    })
+    .await;
+    drop(first);
+    until("the player has gone", async || {
+        sqlx::query_scalar::<_, i64>("SELECT count(*) FROM players WHERE plays").fetch_one(&pool).await.unwrap() == 0
+    })
+    .await;
+    let (said, _second) = tokio::join!(
+        async { app.post::<Episode>(&at(&episode, "/messages"), &json!({"content": "Good day."})).await },
+        async {
+            until("it may be claimed again", async || {
+                sqlx::query_scalar::<_, i64>("SELECT count(*) FROM claims").fetch_one(&pool).await.unwrap() == 1
+            })
+            .await;
+            player(&pool, 4)
+        },
+    );
+    assert_eq!(said.state, EpisodeState::Waiting, "{said:?}");
+    assert!(matches!(&said.messages[..], [Message::Assistant { .. }, Message::User { .. }]), "{said:?}");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn an_agent_that_says_nothing_is_given_up(pool: PgPool) {
+    let app = filled(&pool).await;
+    let _player = player(&pool, 4);
+    let mut order = of(HELP);
+    order["environment"]["idle_seconds"] = json!(1);
+    order["samples"] = json!(3);
+    let group: Vec<Episode> = app.post(EPISODES, &order).await;
+    until("nobody waits for them any more", async || {
+        outside_requests::expire(&mut pool.acquire().await.unwrap()).await.unwrap();
+        sqlx::query_scalar::<_, i64>("SELECT count(*) FROM tasks WHERE outcome IS NULL").fetch_one(&pool).await.unwrap()
+            == 0
+    })
+    .await;
+    for episode in group {
+        let ended: Episode = app.json(&at(&episode, "")).await;
+        let result = ended.result.unwrap();
+        assert_eq!((result.reward, result.blame), (None, Some(Blame::Infrastructure)));
+        assert_eq!(result.reason.as_deref(), Some("nobody answered within 1 seconds"));
+    }
+    let left: i64 = sqlx::query_scalar("SELECT count(*) FROM requests").fetch_one(&pool).await.unwrap();
+    assert_eq!(left, 0);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn an_endpoint_plays_the_agent(pool: PgPool) {
+    let expected = scripted(&pool, TRANSFER).await;
+    let app = filled(&pool).await;
+    let _player = player(&pool, 4);
+    let (words, next) = (words(&expected), Arc::new(AtomicUsize::new(0)));
+    let endpoint = Endpoint::start(move |_| {
+        let message = &words[next.fetch_add(1, Ordering::Relaxed)];
+        axum::response::IntoResponse::into_response(axum::Json(
+            json!({"model": "test-model", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}),
+        ))
+    })
+    .await;
+    let url = endpoint.model().split_once('@').unwrap().1.to_owned();
+    let mut order = of(TRANSFER);
+    order["agent"] = json!({"url": url, "model": "test-model", "api_key": "secret-of-the-trainer"});
+    let episode = opened(&app, &order).await;
+    assert_eq!(episode.state, EpisodeState::Ended, "{episode:?}");
+    assert_eq!(episode.result.unwrap().reward, Some(1));
+    let events = events_of(&pool, episode.id.parse().unwrap()).await;
+    assert_eq!(events, expected);
+    let stored: i64 = sqlx::query_scalar("SELECT count(*) FROM runs WHERE spec::text LIKE '%secret%'")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+    assert_eq!(stored, 0);
+
+    // One that does not answer spoils the episode, and the agent is not to blame.
+    let broken = Endpoint::start(|_| crate::support::endpoint::status(StatusCode::BAD_REQUEST.as_u16())).await;
+    let url = broken.model().split_once('@').unwrap().1.to_owned();
+    order["agent"] = json!({"url": url, "model": "test-model"});
+    let result = opened(&app, &order).await.result.unwrap();
+    assert_eq!((result.reward, result.blame), (None, Some(Blame::Infrastructure)), "{result:?}");
+}

@@ -1,0 +1,240 @@
+//! The Open Reward Standard at the root, as its client speaks it.
+
+use std::collections::BTreeSet;
+
+use domain::access::Scope;
+use domain::api::episodes::Episode;
+use domain::event::EventKind;
+use reqwest::{Method, RequestBuilder, StatusCode};
+use serde_json::{Map, Value, json};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use super::answers::player;
+use super::episodes::{SEED, events_of, filled, scripted, words};
+use super::{TestApp, somebody, token};
+use crate::support::play::{HELP, TRANSFER};
+
+/// A client of one session.
+struct Trainer<'a> {
+    app: &'a TestApp,
+    session: String,
+}
+
+impl<'a> Trainer<'a> {
+    async fn new(app: &'a TestApp) -> Self {
+        let opened = ask(app, Method::POST, "/create_session").json(&json!({})).send().await.unwrap();
+        let events = events(&opened.text().await.unwrap());
+        let [(task, session), (end, nothing)] = &events[..] else { panic!("{events:?}") };
+        assert_eq!((task.as_str(), end.as_str(), nothing.as_str()), ("task_id", "end", ""));
+        Self { app, session: session.clone() }
+    }
+
+    fn ask(&self, method: Method, path: &str) -> RequestBuilder {
+        ask(self.app, method, path).header("x-session-id", &self.session)
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> (StatusCode, Value) {
+        let answer = self.ask(Method::POST, path).json(body).send().await.unwrap();
+        (answer.status(), answer.json().await.unwrap())
+    }
+
+    async fn get(&self, path: &str) -> Value {
+        let answer = self.ask(Method::GET, path).send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::OK, "{path}");
+        answer.json().await.unwrap()
+    }
+
+    /// The id and the answer of a call.
+    async fn call(&self, body: &Value) -> (String, Value) {
+        let answer = self.ask(Method::POST, "/call").json(body).send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::OK);
+        let events = events(&answer.text().await.unwrap());
+        let [(_, id), (end, data)] = &events[..] else { panic!("{events:?}") };
+        assert_eq!(end, "end", "{data}");
+        (id.clone(), serde_json::from_str(&data.replace("NaN", "\"NaN\"")).unwrap())
+    }
+}
+
+/// With the environment that the tests have, and the token as the client sends it.
+fn ask(app: &TestApp, method: Method, path: &str) -> RequestBuilder {
+    let request = app.request(method, path).header("x-api-key", app.token()).header("x-deployment", "bank");
+    request.header("authorization", format!("Bearer {}", app.token()))
+}
+
+fn events(text: &str) -> Vec<(String, String)> {
+    let event = |block: &str| {
+        let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        Some((field("event:")?.to_owned(), field("data:").unwrap_or_default().to_owned()))
+    };
+    text.split("\n\n").filter_map(event).collect()
+}
+
+async fn with_environment(pool: &PgPool) -> TestApp {
+    let app = filled(pool).await;
+    let environment = json!({"playbooks": ["retail_bank"], "seed": SEED, "groups": 2});
+    let path = "/api/v1/projects/default/environments/bank";
+    let (status, answer) = app.send(Method::PUT, path, &environment).await;
+    assert_eq!(status, StatusCode::NO_CONTENT, "{answer}");
+    app
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn tasks_are_scenarios_and_their_groups(pool: PgPool) {
+    let app = with_environment(&pool).await;
+    let trainer = Trainer::new(&app).await;
+    let splits = trainer.get("/splits").await;
+    assert_eq!(splits, json!([{"name": "train", "type": "train"}, {"name": "golden", "type": "test"}]));
+    let listed = |split: &str| json!({"split": split});
+    let (_, all) = trainer.post("/tasks", &listed("train")).await;
+    let tasks = all["tasks"].as_array().unwrap();
+    assert_eq!(
+        (all["env_name"].as_str(), tasks.len()),
+        (Some("bank"), 4),
+        "two of three scenarios, with two groups each"
+    );
+    let (_, golden) = trainer.post("/tasks", &listed("golden")).await;
+    let families = |of: &Value| -> Vec<String> {
+        of["tasks"].as_array().unwrap().iter().map(|task| task["family"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(families(&all).iter().all(|family| !families(&golden).contains(family)));
+    assert_eq!(trainer.post("/num_tasks", &listed("train")).await.1, json!({"num_tasks": 4}));
+    let (_, one) = trainer.post("/task", &json!({"split": "train", "index": -1})).await;
+    assert_eq!(one["task"], tasks[3]);
+    let (_, range) = trainer.post("/task_range", &json!({"split": "train", "start": 1, "stop": -1})).await;
+    assert_eq!(range["tasks"].as_array().unwrap()[..], tasks[1..3]);
+    let keys: Vec<Vec<&String>> = tasks.iter().map(|task| task.as_object().unwrap().keys().collect()).collect();
+    assert!(keys.iter().all(|own| *own == keys[0]), "trainers make columns of them");
+    for (path, body, status, detail) in [
+        ("/task", json!({"split": "train", "index": 4}), 400, "Invalid index"),
+        ("/tasks", json!({"split": "best"}), 400, "Invalid split"),
+        ("/tasks", json!({}), 422, "missing field `split`"),
+    ] {
+        let (found, answer) = trainer.post(path, &body).await;
+        assert_eq!((found.as_u16(), answer["detail"].as_str()), (status, Some(detail)), "{path}");
+    }
+    let tools = trainer.get("/tools").await;
+    let tools = tools["tools"].as_array().unwrap();
+    let own: BTreeSet<&str> = tools[0].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(own, BTreeSet::from(["description", "input_schema", "name"]), "the client takes these and no others");
+    assert!(tools.iter().any(|tool| tool["name"] == "reply"));
+    let names = trainer.get("/list_environments").await;
+    assert_eq!(names, json!(["bank", "retail_bank"]));
+}
+
+/// Says what the script says, one call at a time: what it reads, and the reward of each answer.
+async fn follow_the_script(trainer: &Trainer<'_>, words: Vec<Value>) -> (Vec<String>, Vec<Value>, bool) {
+    let (mut texts, mut rewards, mut finished) = (Vec::new(), Vec::new(), false);
+    for turn in words {
+        let calls = turn["tool_calls"].as_array().unwrap();
+        let calls: Vec<Value> = match &calls[..] {
+            [] => vec![json!({"name": "reply", "input": {"text": turn["content"]}})],
+            calls => calls
+                .iter()
+                .map(|call| {
+                    let arguments = call["function"]["arguments"].as_str().unwrap();
+                    let mut input: Map<String, Value> = serde_json::from_str(arguments).unwrap();
+                    // As TRL sends what its model left out.
+                    input.insert("note".to_owned(), Value::Null);
+                    json!({"name": call["function"]["name"], "input": input})
+                })
+                .collect(),
+        };
+        for call in calls {
+            let (_, answer) = trainer.call(&call).await;
+            assert_eq!(answer["ok"], json!(true), "{answer}");
+            let output = &answer["output"];
+            texts.push(output["blocks"][0]["text"].as_str().unwrap().to_owned());
+            rewards.push(output["reward"].clone());
+            finished = output["finished"].as_bool().unwrap();
+        }
+    }
+    (texts, rewards, finished)
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_session_is_an_episode_with_the_same_reward(pool: PgPool) {
+    let expected = scripted(&pool, TRANSFER).await;
+    let app = with_environment(&pool).await;
+    let _player = player(&pool, 4);
+    let trainer = Trainer::new(&app).await;
+    let spec = json!({"task_spec": {"scenario": TRANSFER, "group": 0}});
+    for _ in 0..2 {
+        // The client sends it again if it does not hear of the answer.
+        assert_eq!(trainer.post("/create", &spec).await, (StatusCode::OK, json!({"sid": trainer.session})));
+    }
+    let prompt = trainer.get("/prompt").await;
+    let text = prompt[0]["text"].as_str().unwrap();
+    let EventKind::UserSpoke { content, .. } = &expected[1].kind else { panic!() };
+    assert!(text.ends_with(content.as_str()) && text.contains("`reply`"), "{text}");
+    let messages = trainer.get("/messages").await;
+    assert_eq!((messages[0]["role"].as_str(), messages[1]["role"].as_str()), (Some("system"), Some("user")));
+    assert_eq!(trainer.post("/ping", &json!({})).await.0, StatusCode::OK);
+    let (texts, rewards, finished) = follow_the_script(&trainer, words(&expected)).await;
+    assert!(finished && texts.iter().all(|text| !text.is_empty()), "{texts:?}");
+    assert_eq!((rewards.first(), rewards.last()), (Some(&json!(0)), Some(&json!(1))), "{rewards:?}");
+    let (_, late) = trainer.call(&json!({"name": "reply", "input": {"text": "Hello?"}})).await;
+    assert_eq!(late["reason"], json!("episode_finished"));
+    // The same world, changed by the same calls.
+    let changes = |events: &[domain::Event]| -> Vec<_> {
+        let patch = |event: &domain::Event| match &event.kind {
+            EventKind::ToolAnswered { tool, patch, .. } => Some((tool.clone(), patch.clone())),
+            _ => None,
+        };
+        events.iter().filter_map(patch).collect()
+    };
+    let played = events_of(&pool, trainer.session.parse().unwrap()).await;
+    assert_eq!(changes(&played), changes(&expected));
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_call_that_is_taken_up_again_is_not_made_twice(pool: PgPool) {
+    let app = with_environment(&pool).await;
+    let _player = player(&pool, 4);
+    let trainer = Trainer::new(&app).await;
+    trainer.post("/create", &json!({"task_spec": {"scenario": HELP, "group": 1}})).await;
+    let mut call = json!({"name": "get_opening_hours", "input": {}});
+    let (id, first) = trainer.call(&call).await;
+    call["task_id"] = json!(id);
+    let (_, again) = trainer.call(&call).await;
+    assert_eq!(first, again);
+    let calls = events_of(&pool, trainer.session.parse().unwrap()).await;
+    let calls = calls.iter().filter(|event| matches!(event.kind, EventKind::ToolAnswered { .. })).count();
+    assert_eq!(calls, 1);
+
+    // What the agent can mend it is told; nothing of it ends the session.
+    let (_, mute) = trainer.call(&json!({"name": "reply", "input": {}})).await;
+    assert_eq!((&mute["ok"], &mute["reason"]), (&json!(false), &json!("input_validation")));
+    let (_, unknown) = trainer.call(&json!({"name": "no_such_tool", "input": {}})).await;
+    assert!(unknown["output"]["blocks"][0]["text"].as_str().unwrap().contains("no_such_tool"), "{unknown}");
+    // Whoever leaves has said all: it is verified as it stands.
+    assert_eq!(trainer.post("/delete", &json!({})).await.0, StatusCode::OK);
+    assert_eq!(trainer.post("/delete_session", &json!({})).await.0, StatusCode::OK);
+    let ended: Episode = app.json(&format!("/api/v1/episodes/{}", trainer.session)).await;
+    let result = ended.result.unwrap();
+    assert_eq!((result.reward, result.ending.as_deref()), (Some(0), Some("agent_ended")));
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn nobody_gets_in_without_a_token_of_the_project(pool: PgPool) {
+    let app = with_environment(&pool).await;
+    let nobody = app.with_token(String::new());
+    for path in ["/tasks", "/create", "/call", "/ping"] {
+        let answer =
+            nobody.request(Method::POST, path).header("x-session-id", Uuid::nil().to_string()).send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::UNAUTHORIZED, "{path}");
+        let body: Value = answer.json().await.unwrap();
+        assert!(body["detail"].as_str().unwrap().contains("token"), "{body}");
+    }
+    let reader = somebody(&pool, "looks", true).await;
+    let reader = app.with_token(token(&pool, reader, &[Scope::Read]).await);
+    let refused = ask(&reader, Method::POST, "/tasks").json(&json!({"split": "train"})).send().await.unwrap();
+    assert_eq!(refused.status(), StatusCode::FORBIDDEN);
+    let stranger = somebody(&pool, "stranger", false).await;
+    let stranger = app.with_token(token(&pool, stranger, &[Scope::Admin]).await);
+    let refused = ask(&stranger, Method::POST, "/tasks").json(&json!({"split": "train"})).send().await.unwrap();
+    assert_eq!(refused.status(), StatusCode::NOT_FOUND);
+    let missing = app.request(Method::POST, "/tasks").header("x-api-key", app.token()).header("x-deployment", "bakery");
+    let missing = missing.json(&json!({"split": "train"})).send().await.unwrap();
+    assert_eq!(missing.status(), StatusCode::NOT_FOUND);
+}

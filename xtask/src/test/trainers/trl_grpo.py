@@ -1,0 +1,231 @@
+"""TRL's GRPOTrainer trains on episodes of this server, by its OpenRewardSpec: does it see the rewards that the server counts?
+
+usage: trl_grpo.py URL TOKEN [PROJECT]
+
+The server must hold the project in `project/`. A tiny model with random weights chooses between whole turns of an agent. In the
+first training its choices are made for it, so that rewards of 1, 0 and null are earned on purpose; in the second one it learns
+which door to open. Prints one line for each check, and exits with 1 at the first one that fails.
+"""
+
+import json
+import math
+import os
+import pathlib
+import sys
+import tempfile
+import time
+
+if len(sys.argv) not in (3, 4):
+    sys.exit(__doc__)
+URL, TOKEN = sys.argv[1].rstrip("/"), sys.argv[2]
+PROJECT = sys.argv[3] if len(sys.argv) == 4 else "default"
+# Without the session URL, the client of ORS connects to http://sessions.HOST.
+os.environ.update(OPENREWARD_SESSION_URL=URL, OPENREWARD_DISABLE_UPDATE_CHECK="1", TRL_EXPERIMENTAL_SILENCE="1",
+                  HF_HUB_OFFLINE="1", HF_HUB_DISABLE_PROGRESS_BARS="1", CUDA_VISIBLE_DEVICES="", TOKENIZERS_PARALLELISM="false")
+
+import numpy
+import torch
+import trl
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import (LogitsProcessor, LogitsProcessorList, PreTrainedTokenizerFast, PrinterCallback, Qwen3Config,
+                          Qwen3ForCausalLM, set_seed)
+from trl import GRPOConfig, GRPOTrainer
+from trl.experimental.openreward import OpenRewardSpec
+
+from checks import Api, check
+
+SAMPLES = 8
+LEARNING_STEPS = 12
+# How many tokens a turn has at most; what tools answer counts, too.
+LONGEST = 512
+ask = Api(URL, TOKEN).ask
+
+
+def tokenizer():
+    """Bytes and a few words, with the chat template of Qwen3 as TRL knows it."""
+    bpe = Tokenizer(models.BPE())
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bpe.decoder = decoders.ByteLevel()
+    template = (pathlib.Path(trl.__file__).parent / "chat_templates" / "qwen3.jinja").read_text()
+    words = [template, "open_door ring_bell reply text arguments name door left right", '{"type": "function"}'] * 4
+    bpe.train_from_iterator(words, trainers.BpeTrainer(
+        vocab_size=900, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False,
+        special_tokens=["<|endoftext|>", "<|im_start|>", "<|im_end|>"]))
+    bpe.add_tokens(["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>"])
+    made = PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token="<|im_end|>", pad_token="<|endoftext|>",
+                                   additional_special_tokens=["<|im_start|>"], padding_side="left")
+    made.chat_template = template
+    return made
+
+
+def model(tokens):
+    set_seed(0)
+    return Qwen3ForCausalLM(Qwen3Config(
+        vocab_size=len(tokens), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, head_dim=16, max_position_embeddings=8192, tie_word_embeddings=True,
+        bos_token_id=None, eos_token_id=tokens.eos_token_id, pad_token_id=tokens.pad_token_id))
+
+
+def call(name, **arguments):
+    return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call><|im_end|>"
+
+
+TURNS = {
+    "left": call("open_door", door="left"),
+    "right": call("open_door", door="right"),
+    # A tool that nobody can answer: an episode that stops there has no reward, because the agent could not help it.
+    "bell": call("ring_bell"),
+    # The user has what it wanted, and ends the conversation.
+    "tell": call("reply", text="The door is open."),
+    "stop": "Done.<|im_end|>",
+}
+
+
+class Turns(LogitsProcessor):
+    """Lets the model write nothing but the turns that are allowed in each row."""
+
+    def __init__(self, tokens, start, allowed):
+        self.start = start
+        self.allowed = [[tokens(TURNS[name], add_special_tokens=False)["input_ids"] for name in names] for names in allowed]
+        self.pad = tokens.pad_token_id
+
+    def __call__(self, input_ids, scores):
+        out = torch.full_like(scores, -math.inf)
+        for row, written in enumerate(input_ids[:, self.start:].tolist()):
+            turns = [turn for turn in self.allowed[row] if turn[:len(written)] == written and len(turn) > len(written)]
+            for token in {turn[len(written)] for turn in turns} or {self.pad}:
+                out[row, token] = scores[row, token]
+        return out
+
+
+def train(spec, tokens, learner, steps, rate, turns_of):
+    """`turns_of(step, row, answers)`: names of the turns that a row may write after so many answers of tools. Returns the log,
+    and for each step the episodes, rewards and advantages that TRL had."""
+    config = GRPOConfig(
+        output_dir=tempfile.mkdtemp(prefix="grpo-"), use_cpu=True, bf16=False, fp16=False, gradient_checkpointing=False,
+        per_device_train_batch_size=SAMPLES, gradient_accumulation_steps=1, num_generations=SAMPLES, shuffle_dataset=False,
+        max_completion_length=LONGEST, max_tool_calling_iterations=4, max_steps=steps, learning_rate=rate,
+        lr_scheduler_type="constant", warmup_steps=0, logging_steps=1, save_strategy="no", report_to="none",
+        dataloader_num_workers=0, seed=0, disable_tqdm=True)
+    trainer = GRPOTrainer(model=learner, args=config, processing_class=tokens, train_dataset=spec.train_dataset,
+                          environment_factory=spec.environment_factory, reward_funcs=spec.reward_funcs)
+    trainer.remove_callback(PrinterCallback)
+    heard, seen = tokens.convert_tokens_to_ids("<tool_response>"), []
+    plain, score = trainer.model.generate, trainer._calculate_rewards
+
+    def generate(**given):
+        answers = (given["input_ids"] == heard).sum(dim=1).tolist()
+        allowed = [turns_of(trainer.state.global_step, row, count) for row, count in enumerate(answers)]
+        processor = Turns(tokens, given["input_ids"].shape[1], allowed)
+        return plain(**given, logits_processor=LogitsProcessorList([processor]))
+
+    def calculate_rewards(*args, **kwargs):
+        rewards = score(*args, **kwargs)
+        episodes = [environment._session.sid for environment in trainer.environments]
+        seen.append({"episodes": episodes, "rewards": [none_if_nan(reward) for reward in rewards[:, 0].tolist()]})
+        return rewards
+
+    trainer.model.generate, trainer._calculate_rewards = generate, calculate_rewards
+    trainer.train()
+    trainer.model.generate = plain
+    # TRL closes the sessions of a slot when it opens the next ones, and the last ones never.
+    for environment in trainer.environments:
+        environment._close()
+    log = [entry for entry in trainer.state.log_history if "step_time" in entry]
+    seen[-1]["advantages"] = list(trainer._logs["advantages"])
+    return log, seen
+
+
+def none_if_nan(number):
+    return None if number is None or math.isnan(number) else number
+
+
+def groups_of(run, count):
+    """The groups of the run by number, once all their episodes have ended."""
+    for _ in range(40):
+        page = ask("GET", f"/runs/{run}/groups", params={"limit": 200})
+        groups = {group["group"]: group for group in page["items"]}
+        ended = [all(sample["status"] in ("accepted", "failed") for sample in groups[number]["samples"])
+                 for number in range(count) if number in groups]
+        if len(ended) == count and all(ended):
+            return groups
+        time.sleep(0.5)
+    check(False, f"the groups of run {run} have ended: {json.dumps(groups)}")
+
+
+def compare(log, seen, rows):
+    """Each step of TRL is one group of ours."""
+    run = ask("GET", f"/episodes/{seen[0]['episodes'][0]}")["run"]
+    groups = groups_of(run, len(seen))
+    for step, theirs in enumerate(seen):
+        group = groups[rows[step]["group"]]
+        ours = [ask("GET", f"/episodes/{episode}")["result"]["reward"] for episode in theirs["episodes"]]
+        check(ours == theirs["rewards"], f"step {step}: the episodes have the rewards {ours}, and TRL has {theirs['rewards']}")
+        scored = [reward for reward in ours if reward is not None]
+        check((group["scored"], len(group["samples"])) == (len(scored), SAMPLES),
+              f"step {step}: {group['scored']} of the {len(group['samples'])} episodes of the group count, as for TRL")
+        logged, mean = none_if_nan(log[step].get("reward")), group.get("solve_rate")
+        # TRL computes with 32 bits.
+        same = logged is None if mean is None else logged is not None and numpy.float32(logged) == numpy.float32(mean)
+        check(same, f"step {step}: the mean reward that TRL logs is {logged}, the solve rate of the group {mean}")
+        if len(scored) > 1:
+            logged, deviation = log[step]["reward_std"], group["reward_std"]
+            same = math.isclose(logged, deviation, rel_tol=1e-6)
+            check(same, f"step {step}: the deviation that TRL logs is {logged:.6f}, that of the group {deviation:.6f}")
+
+
+def environment(name, seed, groups):
+    order = {"playbooks": ["doors"], "seed": seed, "groups": groups, "complexity": {"simple": 1.0}}
+    ask("PUT", f"/projects/{PROJECT}/environments/{name}", json=order)
+    # TRL probes the tools in an episode of its own: in a group that is not trained on.
+    return OpenRewardSpec(URL, env_name=f"{PROJECT}/{name}", api_key=TOKEN, task_tools_discovery_index=groups - 1)
+
+
+def main():
+    # Another seed is another run: what was trained before does not count.
+    seed = int(time.time())
+    tokens = tokenizer()
+    learner = model(tokens)
+
+    name = f"trl_on_purpose_{seed}"
+    spec = environment(name, seed, 4)
+    rows = list(spec.train_dataset)
+    check(len(rows) == 4 and all(row["playbook"] == "doors" for row in rows), f"TRL reads {len(rows)} tasks of the split train")
+    right = rows[0]["scenario"].removeprefix("open_")
+    wrong = {"left": "right", "right": "left"}[right]
+    purposes = [
+        [right, right, right, wrong, wrong, "bell", "bell", "bell"],
+        ["bell"] * SAMPLES,
+        [right] * SAMPLES,
+    ]
+
+    def on_purpose(step, row, answers):
+        if answers == 0:
+            return [purposes[step][row]]
+        # In one episode the agent also speaks to the user, who ends it.
+        return ["tell"] if step == 2 and row == 0 and answers == 1 else ["stop"]
+
+    log, seen = train(spec, tokens, learner, len(purposes), 0.0, on_purpose)
+    earned = {right: 1, wrong: 0, "bell": None}
+    for step, purpose in enumerate(purposes):
+        rewards = seen[step]["rewards"]
+        check(rewards == [earned[turn] for turn in purpose], f"step {step}: rewards were earned on purpose: {rewards}")
+    compare(log, seen, rows)
+    ending = ask("GET", f"/episodes/{seen[2]['episodes'][0]}")["result"]["ending"]
+    check(ending == "user_ended", f"the episode in which the agent spoke to the user has the ending {ending}")
+    check(all(advantage == 0 for advantage in seen[-1]["advantages"]), "a group with equal rewards has no advantages")
+    ask("DELETE", f"/projects/{PROJECT}/environments/{name}")
+
+    name = f"trl_learning_{seed}"
+    spec = environment(name, seed + 1, LEARNING_STEPS + 1)
+    rows = list(spec.train_dataset)
+    log, seen = train(spec, tokens, learner, LEARNING_STEPS, 1e-2,
+                      lambda step, row, answers: ["stop"] if answers else ["left", "right"])
+    compare(log, seen, rows)
+    means = [entry["reward"] for entry in log]
+    first, last = sum(means[:3]) / 3, sum(means[-3:]) / 3
+    check(last > first and last > 0.8, f"the mean reward rises from {first:.2f} to {last:.2f}: {means}")
+    ask("DELETE", f"/projects/{PROJECT}/environments/{name}")
+
+
+main()
