@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, Self
+from urllib.parse import quote
 
 from groundstate.errors import GroundstateError, TookTooLong
 from groundstate.http import Api
@@ -121,6 +123,16 @@ class Episode:
         self.result: Result | None = None
         """What it came to, once it has ended."""
         self._read(body)
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """The episode that `groundstate episodes try` started this program for. The command verifies it when the program has
+        ended. Use it without `with`, which would give up an episode that has not ended."""
+        id = os.environ.get("GROUNDSTATE_EPISODE")
+        if not id:
+            raise GroundstateError("GROUNDSTATE_EPISODE is not set; `groundstate episodes try -- COMMAND` sets it for COMMAND")
+        api = Api(None, None)
+        return cls(api, api.api("GET", f"/episodes/{quote(id, safe='')}")).wait()
 
     def __repr__(self) -> str:
         return f"Episode(id={self.id!r}, scenario={self.scenario!r}, group={self.group}, state={self.state!r})"

@@ -62,6 +62,9 @@ pub fn run_step() -> Result<Outcome> {
             let script = fs::canonicalize(Path::new(FILES).join(script))?;
             run(python(environment)?.arg(script).args([&server.url, &token]).args(more))?;
         }
+        println!("\n==> own_agent.py");
+        let script = fs::canonicalize(Path::new(FILES).join("own_agent.py"))?;
+        run(python("agents")?.arg(script).args([&server.url, &token]).arg(&groundstate.program))?;
         server.running.end().context("the server did not end")
     })?;
     Ok(Outcome::Passed)
@@ -84,7 +87,7 @@ fn environments() -> Result<Vec<(&'static str, PathBuf)>> {
         let requirements = format!("{FILES}/requirements-{name}.txt");
         Ok((name, python::environment(&format!("trainers-{name}"), &requirements)?))
     };
-    ["trl", "openenv", "verifiers"].map(of).into_iter().collect()
+    ["trl", "openenv", "verifiers", "agents"].map(of).into_iter().collect()
 }
 
 fn in_front(programs: &Path) -> String {

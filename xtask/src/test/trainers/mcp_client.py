@@ -73,5 +73,12 @@ async def main():
     ended = ask("POST", f"/episodes/{episode}/messages", json={"content": "The left door is open."})
     check(ended["result"]["reward"] == 1, f"an episode without mistakes has the reward {ended['result']['reward']}")
 
+    # Agents make the calls of one message at once. Each has its own answer.
+    doors = ["left", "right"] * 3
+    at_once = lambda session: asyncio.gather(*(session.call_tool("open_door", {"door": door}) for door in doors))
+    answers = [text(answer) for answer in await with_tools(open_episode(), at_once)]
+    opened = [json.loads(answer).get("door") if answer.startswith("{") else answer for answer in answers]
+    check(opened == doors, f"of calls that are made at once, each has its own answer: {answers}")
+
 
 asyncio.run(main())
