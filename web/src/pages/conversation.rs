@@ -22,7 +22,7 @@ mod world;
 use domain::api::ConversationDetail;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
-use leptos_router::components::{Redirect, Route};
+use leptos_router::components::{Outlet, ParentRoute, Redirect, Route};
 use leptos_router::path;
 
 use compare::ComparePage;
@@ -55,8 +55,10 @@ pages! {
 #[component(transparent)]
 pub fn ConversationRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
     view! {
-        <Route path=path!("/conversations/:conversation") view=|| part(conversation) />
-        <Route path=path!("/compare/:left/:right") view=|| part(compare) />
+        <ParentRoute path=path!("") view=Outlet>
+            <Route path=path!("/conversations/:conversation") view=|| part(conversation) />
+            <Route path=path!("/compare/:left/:right") view=|| part(compare) />
+        </ParentRoute>
     }
     .into_inner()
 }
