@@ -1,5 +1,6 @@
 //! `groundstate episodes`: conversations whose agent is a program outside.
 
+mod agent_process;
 mod report;
 mod trial;
 

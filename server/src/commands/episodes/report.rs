@@ -28,10 +28,14 @@ impl TriedEpisode {
     fn reason(&self) -> Option<String> {
         let result = self.result()?;
         let failed = result.checks.iter().find(|check| !check.passed).map(|check| check.detail.clone());
-        let why = if self.reward() == Some(1) { None } else { failed.or_else(|| result.reason.clone()) };
-        match (why, &self.trouble) {
-            (Some(why), Some(trouble)) => Some(format!("{why} ({trouble})")),
-            (why, trouble) => why.or_else(|| trouble.clone()),
+        if self.reward() == Some(1) { None } else { failed.or_else(|| result.reason.clone()) }
+    }
+
+    /// What is shown beside the reward: what became of the command comes before what followed from it.
+    fn shown(&self) -> Option<String> {
+        match (&self.trouble, self.reason()) {
+            (Some(trouble), Some(why)) => Some(format!("{trouble}; {why}")),
+            (trouble, why) => trouble.clone().or(why),
         }
     }
 }
@@ -39,7 +43,7 @@ impl TriedEpisode {
 /// One episode.
 pub fn line(tried: &TriedEpisode) -> String {
     let reward = tried.reward().map_or_else(|| "-".to_owned(), |reward| reward.to_string());
-    let reason = tried.reason().unwrap_or_default();
+    let reason = tried.shown().unwrap_or_default();
     format!("{reward}  {}  {}  {reason}", tried.episode.scenario, tried.episode.id).trim_end().to_owned()
 }
 
@@ -65,7 +69,8 @@ pub fn summary(all: &[TriedEpisode]) -> String {
         _ = writeln!(text, "mean reward  {mean:.4} of {} episodes with a reward", rewards.scored);
     }
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
-    all.iter().filter_map(TriedEpisode::reason).for_each(|reason| *reasons.entry(reason).or_default() += 1);
+    let counted = |tried: &TriedEpisode| tried.trouble.clone().or_else(|| tried.reason());
+    all.iter().filter_map(counted).for_each(|reason| *reasons.entry(reason).or_default() += 1);
     let mut reasons: Vec<(String, usize)> = reasons.into_iter().collect();
     reasons.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
     for (reason, count) in reasons.iter().take(MOST_REASONS) {

@@ -1,27 +1,33 @@
 //! A command as the agent: one process for each episode, which speaks to the server by HTTP or MCP.
 
-use std::process::{ExitCode, Stdio};
+use std::collections::HashSet;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use domain::api::ProblemDetails;
-use domain::api::episodes::Episode;
+use domain::api::episodes::{Episode, EpisodeState};
 use domain::bad_input::BadInput;
 use domain::corpus::Side;
 use futures::{StreamExt, stream};
-use reqwest::{Client, Method, Url};
+use parking_lot::Mutex;
+use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::process::Command;
-use tokio::time::timeout;
 
+use super::agent_process::AgentProcess;
 use super::report::{self, TriedEpisode};
-use crate::commands::SPOILED;
+use crate::commands::interrupts::Interrupts;
+use crate::commands::{INTERRUPTED, SPOILED};
 use crate::output::say;
+
+/// An episode is waited for so many times 50 seconds.
+const MOST_WAITS: usize = 12;
 
 /// The command is started once for each episode. It finds the episode in its environment: `GROUNDSTATE_EPISODE_URL` for its
 /// messages, `GROUNDSTATE_MCP_URL` for its tools, `GROUNDSTATE_TOKEN` for both, and `GROUNDSTATE_EPISODE`, the id. When it ends, the
-/// episode is verified as it stands.
+/// episode is verified as it stands. What it prints goes to standard error.
 #[derive(clap::Args)]
 pub struct TryArgs {
     /// The server
@@ -58,23 +64,52 @@ pub struct TryArgs {
 
 pub async fn run(args: TryArgs) -> anyhow::Result<ExitCode> {
     let server = Server::of(&args)?;
-    let tried = stream::iter(0..args.n).map(|_| server.tried(&args)).buffer_unordered(args.concurrency as usize);
-    let mut tried = std::pin::pin!(tried);
+    let mut interrupts = Interrupts::listen()?;
     let mut all = Vec::new();
-    while let Some(episode) = tried.next().await {
-        let episode = episode?;
-        say!("{}", report::line(&episode));
-        all.push(episode);
+    let stopped = {
+        let tried = stream::iter(0..args.n).map(|_| server.tried(&args)).buffer_unordered(args.concurrency as usize);
+        let mut tried = std::pin::pin!(tried);
+        loop {
+            let next = tokio::select! {
+                next = tried.next() => next,
+                () = interrupts.next() => break Stopped::Interrupted,
+            };
+            match next {
+                None => break Stopped::Done,
+                Some(Err(error)) => break Stopped::Failed(error),
+                Some(Ok(episode)) => {
+                    say!("{}", report::line(&episode));
+                    all.push(episode);
+                }
+            }
+        }
+    };
+    server.give_up_open().await;
+    if !all.is_empty() {
+        say!("{}", report::summary(&all));
     }
-    say!("{}", report::summary(&all));
-    let all_spoiled = all.iter().all(|episode| episode.reward().is_none());
-    Ok(if all_spoiled { ExitCode::from(SPOILED) } else { ExitCode::SUCCESS })
+    let no_rewards = all.iter().all(|episode| episode.reward().is_none());
+    let no_agents = all.iter().all(|episode| episode.trouble.is_some());
+    match stopped {
+        Stopped::Failed(error) => Err(error),
+        Stopped::Interrupted => Ok(ExitCode::from(INTERRUPTED)),
+        Stopped::Done if no_rewards || no_agents => Ok(ExitCode::from(SPOILED)),
+        Stopped::Done => Ok(ExitCode::SUCCESS),
+    }
+}
+
+enum Stopped {
+    Done,
+    Interrupted,
+    Failed(anyhow::Error),
 }
 
 struct Server {
     client: Client,
     url: Url,
     token: String,
+    /// Episodes whose command still runs, or could not be started.
+    open: Mutex<HashSet<String>>,
 }
 
 impl Server {
@@ -90,7 +125,7 @@ impl Server {
         if args.server.cannot_be_a_base() {
             bail!(BadInput::one("--server", "is not the address of a server"));
         }
-        Ok(Self { client: Client::new(), url: args.server.clone(), token })
+        Ok(Self { client: Client::new(), url: args.server.clone(), token, open: Mutex::default() })
     }
 
     /// One episode, from its first turn to its verification.
@@ -98,40 +133,44 @@ impl Server {
         let order = json!({"name": args.environment, "split": args.split, "scenario": args.scenario});
         let opened: Vec<Episode> = self.post(&["projects", &args.to, "episodes"], &order).await?;
         let episode = opened.into_iter().next().context("the server opened no episode")?;
+        self.open.lock().insert(episode.id.clone());
         let trouble = self.play(args, &episode).await?;
-        let ended: Episode = self.post(&["episodes", &episode.id, "verify"], &json!({})).await?;
-        Ok(TriedEpisode { episode: ended, trouble })
+        self.open.lock().remove(&episode.id);
+        // One episode that cannot be verified does not stop the others.
+        match self.verified(&episode.id).await {
+            Ok(ended) => Ok(TriedEpisode { episode: ended, trouble }),
+            Err(error) => Ok(TriedEpisode { episode, trouble: Some(trouble.unwrap_or_else(|| format!("{error:#}"))) }),
+        }
+    }
+
+    /// What an episode came to. A command that was stopped may have left it while users and tools still answer.
+    async fn verified(&self, id: &str) -> anyhow::Result<Episode> {
+        for _ in 0..MOST_WAITS {
+            let mut url = self.at(&["episodes", id])?;
+            url.set_query(Some("wait=50"));
+            let episode: Episode = self.answered(self.client.get(url)).await?;
+            if episode.state != EpisodeState::Playing {
+                break;
+            }
+        }
+        self.post(&["episodes", id, "verify"], &json!({})).await
     }
 
     /// Why the command did not come to a good end.
     async fn play(&self, args: &TryArgs, episode: &Episode) -> anyhow::Result<Option<String>> {
         let (program, arguments) = args.command.split_first().context("no command")?;
         let at = self.at(&["episodes", &episode.id])?;
-        let output = || if args.concurrency == 1 { Stdio::inherit() } else { Stdio::null() };
-        let command = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .args(arguments)
             .env("GROUNDSTATE_EPISODE", &episode.id)
             .env("GROUNDSTATE_EPISODE_URL", at.as_str())
             .env("GROUNDSTATE_MCP_URL", format!("{at}/mcp"))
-            .env("GROUNDSTATE_URL", self.url.as_str())
-            .env("GROUNDSTATE_TOKEN", &self.token)
-            .stdin(Stdio::null())
-            .stdout(output())
-            .stderr(output())
-            .kill_on_drop(true)
-            .spawn();
-        let mut command =
-            command.map_err(|error| BadInput::one("COMMAND", format!("{program} cannot be started: {error}")))?;
-        Ok(match timeout(Duration::from_secs(args.timeout), command.wait()).await {
-            Ok(ended) => {
-                let status = ended?;
-                (!status.success()).then(|| format!("the command ended with {status}"))
-            }
-            Err(_) => {
-                command.kill().await?;
-                Some(format!("the command was stopped after {} seconds", args.timeout))
-            }
-        })
+            .env("GROUNDSTATE_URL", self.url.as_str().trim_end_matches('/'))
+            .env("GROUNDSTATE_TOKEN", &self.token);
+        let agent = AgentProcess::start(command)
+            .map_err(|error| BadInput::one("COMMAND", format!("{program} cannot be started: {error}")))?;
+        Ok(agent.trouble(Duration::from_secs(args.timeout)).await?)
     }
 
     fn at(&self, path: &[&str]) -> anyhow::Result<Url> {
@@ -145,14 +184,40 @@ impl Server {
     }
 
     async fn post<T: DeserializeOwned>(&self, path: &[&str], body: &Value) -> anyhow::Result<T> {
-        let request = self.client.request(Method::POST, self.at(path)?).bearer_auth(&self.token).json(body);
-        let response = request.send().await.context("the server cannot be reached")?;
+        self.answered(self.client.post(self.at(path)?).json(body)).await
+    }
+
+    async fn answered<T: DeserializeOwned>(&self, request: RequestBuilder) -> anyhow::Result<T> {
+        let response = request.bearer_auth(&self.token).send().await.context("the server cannot be reached")?;
         let status = response.status();
         if status.is_success() {
             return response.json().await.context("the server's answer cannot be read");
         }
         let problem: Option<ProblemDetails> = response.json().await.ok();
         let Some(problem) = problem else { bail!("the server answered {status}; it does not seem to be Groundstate") };
-        bail!(BadInput::one("--server", format!("{}: {}", problem.title.to_lowercase(), problem.detail)))
+        bail!(BadInput::one(blamed(status, &problem), problem.detail))
+    }
+
+    /// Gives up the episodes that nobody plays any more.
+    async fn give_up_open(&self) {
+        let open: Vec<String> = self.open.lock().drain().collect();
+        for id in open {
+            let Ok(url) = self.at(&["episodes", &id]) else { continue };
+            // If it fails, the server gives the episode up after a while.
+            self.client.delete(url).bearer_auth(&self.token).send().await.ok();
+        }
+    }
+}
+
+/// The argument that the server's answer is about.
+fn blamed(status: StatusCode, problem: &ProblemDetails) -> &'static str {
+    let pointer = problem.errors.first().map_or("", |error| error.pointer.as_str());
+    match (status, pointer) {
+        (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => "--token-env",
+        (StatusCode::NOT_FOUND, _) => "--to",
+        (_, "/name") => "--environment",
+        (_, "/scenario") => "--scenario",
+        (_, "/split") => "--split",
+        _ => "--server",
     }
 }
