@@ -1,6 +1,7 @@
 //! The HTTP side: the API under /api/v1, the web app everywhere else. All routes stand here.
 
 pub mod access;
+pub mod allowed_urls;
 mod analytics;
 mod annotations;
 mod answers;

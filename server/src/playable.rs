@@ -6,8 +6,8 @@ use generation::{ConversationRun, Conversations};
 use rows::{ANSWER, RowResources, RowRun, WorkflowRows};
 use runtime::{LoadedRun, Place, RunControl, RunKind, Runnable, StopReason};
 use sqlx::PgPool;
-use store::episodes;
 use store::journal::TaskFailure;
+use store::runs;
 use uuid::Uuid;
 
 /// A loaded run of any kind.
@@ -23,7 +23,7 @@ pub type Player = runtime::Player<PlayableRun>;
 impl Runnable for PlayableRun {
     type Resources = RowResources;
     const KINDS: &'static [&'static str] = &[Conversations::NAME, WorkflowRows::NAME];
-    const INTERACTIVE: &'static [&'static str] = &[ANSWER, episodes::KIND];
+    const INTERACTIVE: &'static [&'static str] = &[ANSWER, runs::EPISODES];
 
     async fn load(pool: &PgPool, id: Uuid, resources: &RowResources) -> anyhow::Result<Self> {
         let kind = runtime::kind_of(pool, id).await?;

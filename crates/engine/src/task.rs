@@ -39,7 +39,9 @@ impl Task for Conversation {
             Resolution::Lost { reason } => self.lose(&reason),
             Resolution::Message(message) => match serde_json::from_value(message) {
                 Ok(AgentTurn::Reply(reply)) => self.hear(reply),
-                Ok(AgentTurn::End) => self.end_by_agent(),
+                Ok(AgentTurn::End) => self
+                    .end_by_agent()
+                    .or_else(|| self.refuse(ChatReply::default(), "only the agent ends the conversation")),
                 Err(error) => self.refuse(ChatReply::default(), &format!("this is no turn of an agent: {error}")),
             },
         }

@@ -59,6 +59,10 @@ pub async fn prepare(pool: &PgPool, id: Uuid, wanted: BranchRequest) -> anyhow::
         (of, planned, events::of::<Event>(&mut db, id).await?)
     };
     let (of, config, library) = stored_runs::load(pool, of).await?;
+    if config.plays_episodes() && wanted.agent.is_none() {
+        let why = "the agent of an episode is outside: say which model plays it from there on";
+        return Err(BadInput(vec![Problem::new("", 0, "model", why)]).into());
+    }
     let case = Arc::new(plan::case(&library, &config, of.seed, &planned)?);
     let world = case.initial.hash.clone();
     let own = replacement_event(
@@ -135,6 +139,7 @@ fn changed(
         personas: vec![planned.persona.clone()],
         branch_of: Some(origin),
         samples: NonZeroU32::MIN,
+        idle_seconds: None,
         forecast: None,
         ..config
     };

@@ -2,7 +2,6 @@
 //! holds all that are played from the same documents, in the same way.
 
 use anyhow::{Context, anyhow};
-use domain::budget::Budget;
 use domain::role::Role;
 use llm::ModelSpec;
 use projects::library::Library;
@@ -40,16 +39,14 @@ pub async fn run_of(
     CheckedOrder { config, terms }: CheckedOrder,
 ) -> anyhow::Result<(Uuid, bool)> {
     let spec = serde_json::to_value(&config)?;
-    let (project, seed, hash) = (terms.project, terms.seed, library.files.hash());
-    if terms.budget == Budget::default() {
-        if let Some(open) = episodes::open_run(&mut *tx, project, &hash, seed, &spec).await? {
-            return Ok((open, false));
-        }
-        // Of many that ask at once, one makes it.
-        episodes::lock_runs(&mut *tx, project).await?;
-        if let Some(open) = episodes::open_run(&mut *tx, project, &hash, seed, &spec).await? {
-            return Ok((open, false));
-        }
+    let (project, seed, hash, budget) = (terms.project, terms.seed, library.files.hash(), terms.budget.clone());
+    if let Some(open) = episodes::open_run(&mut *tx, project, &hash, seed, (&spec, &budget)).await? {
+        return Ok((open, false));
+    }
+    // Of many that ask at once, one makes it.
+    episodes::lock_runs(&mut *tx, project).await?;
+    if let Some(open) = episodes::open_run(&mut *tx, project, &hash, seed, (&spec, &budget)).await? {
+        return Ok((open, false));
     }
     Ok((run::insert(tx, library, &config, terms).await?.id, true))
 }
@@ -87,10 +84,10 @@ pub async fn open(
     (run, config): (&Run, &RunConfig),
     new: NewGroup<'_>,
 ) -> anyhow::Result<Vec<PlannedConversation>> {
-    let room = storage::of_project(&mut *tx, run.project).await?;
-    let room = room.room_for_conversations(i64::from(new.samples));
-    room.map_err(|no_room| OpenError::from(control::ControlError::from(no_room)))?;
     let first = episodes::reserve(&mut *tx, run.id, new.samples).await?.ok_or(OpenError::Closed)?;
+    let room = storage::of_project(&mut *tx, run.project).await?;
+    let room = room.room_for_conversations(i64::from(first) + i64::from(new.samples));
+    room.map_err(|no_room| OpenError::from(control::ControlError::from(no_room)))?;
     let scenario = match new.scenario {
         Some(scenario) => scenario,
         None => {

@@ -17,6 +17,8 @@ pub struct Models {
     pub panel: Vec<ModelBinding>,
     /// Those with a model of their own, by name.
     pub sub_agents: BTreeMap<String, ModelBinding>,
+    /// Who plays the others where the agent is outside: it is asked for its own turns alone.
+    pub other_sub_agents: Option<ModelBinding>,
 }
 
 impl Models {
@@ -36,6 +38,7 @@ impl Models {
             roles: roles.collect::<anyhow::Result<_>>()?,
             panel: panel(&config.panel, &pools, clients)?,
             sub_agents: subs.collect::<anyhow::Result<_>>()?,
+            other_sub_agents: config.plays_episodes().then(|| clients.get(&ModelSpec::Scripted, &pools)).transpose()?,
         })
     }
 
@@ -46,15 +49,15 @@ impl Models {
     pub fn of_panel(specs: &[ModelSpec], pools: &Registry, clients: &ModelClients) -> anyhow::Result<Self> {
         let mut all = panel(specs, pools, clients)?;
         let first = (!all.is_empty()).then(|| (Role::Judge, all.remove(0)));
-        Ok(Self { roles: first.into_iter().collect(), panel: all, sub_agents: BTreeMap::new() })
+        Ok(Self { roles: first.into_iter().collect(), panel: all, sub_agents: BTreeMap::new(), other_sub_agents: None })
     }
 
     pub fn answering(&self, who: &Party) -> Option<&ModelBinding> {
         if let Some(other) = who.judge.checked_sub(1) {
             return self.panel.get(other);
         }
-        let own = who.sub_agent.as_ref().and_then(|name| self.sub_agents.get(name));
-        own.or_else(|| self.roles.get(&who.role))
+        let own = |name| self.sub_agents.get(name).or(self.other_sub_agents.as_ref());
+        who.sub_agent.as_ref().and_then(own).or_else(|| self.roles.get(&who.role))
     }
 
     /// How many judge.

@@ -16,7 +16,7 @@ use super::worlds;
 use projects::library::Library;
 use store::judgings::{self, Judging};
 use store::runs::{self, Run};
-use store::{StoreError, clock, control, episodes, storage};
+use store::{StoreError, clock, control, storage};
 
 /// What a run is to be, beside its configuration.
 #[derive(Debug, Clone, Default)]
@@ -52,7 +52,7 @@ pub async fn insert(tx: &mut PgConnection, library: &Library, config: &RunConfig
         id: clock::id(),
         project: terms.project,
         library: library.files.hash(),
-        kind: if terms.episodes { episodes::KIND } else { <Conversations as runtime::RunKind>::NAME }.to_owned(),
+        kind: if terms.episodes { runs::EPISODES } else { <Conversations as runtime::RunKind>::NAME }.to_owned(),
         playbook: terms.playbook,
         seed: terms.seed,
         spec: serde_json::to_value(config)?,

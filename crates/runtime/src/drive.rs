@@ -363,7 +363,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
     /// Commits what has happened since the last commit.
     async fn commit_events(&mut self) -> Result<(), StopReason> {
         // A task has a row before anybody is asked for it: its id is found again only there.
-        if self.events.is_empty() && !self.begins {
+        if self.events.is_empty() && self.answered.is_empty() && !self.begins {
             return Ok(());
         }
         let Some(queue) = self.queue else {

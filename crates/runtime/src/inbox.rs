@@ -30,6 +30,7 @@ type Key = (Uuid, i64);
 #[derive(Clone)]
 pub struct Inbox {
     pool: PgPool,
+    player: i64,
     shared: Arc<Shared>,
 }
 
@@ -41,8 +42,8 @@ struct Shared {
 
 impl Inbox {
     /// Starts what brings the answers, as long as `tasks` lives.
-    pub fn start(pool: &PgPool, tasks: &mut JoinSet<()>) -> Self {
-        let inbox = Self { pool: pool.clone(), shared: Arc::default() };
+    pub fn start(pool: &PgPool, player: i64, tasks: &mut JoinSet<()>) -> Self {
+        let inbox = Self { pool: pool.clone(), player, shared: Arc::default() };
         tasks.spawn(inbox.clone().bring_answers());
         tasks.spawn(expire(pool.clone()));
         inbox
@@ -61,7 +62,7 @@ impl Inbox {
     /// # Errors
     /// The database refuses the request.
     pub async fn answer(self, request: OpenRequest) -> store::Result<Option<OutsideAnswer>> {
-        let open = || async { outside_requests::open(&mut *self.pool.acquire().await?, &request).await };
+        let open = || async { outside_requests::open(&mut *self.pool.acquire().await?, self.player, &request).await };
         store::patiently(open).await?;
         let (answer, answered) = oneshot::channel();
         self.shared.waiting.lock().insert((request.task, request.request), answer);

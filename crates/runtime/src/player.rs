@@ -129,7 +129,7 @@ impl<R: Runnable> Player<R> {
         let runs = Arc::clone(&self.runs);
         let here = move || runs.lock().values().cloned().collect();
         background.spawn(storage::watch(self.pool.clone(), poll, here, disks));
-        let inbox = Inbox::start(&self.pool, &mut background);
+        let inbox = Inbox::start(&self.pool, id, &mut background);
         let mut writers = JoinSet::new();
         let queue = CommitQueue::start(&self.pool, id, &given_up, &mut writers);
         let claims = Claims::new(self.pool.clone(), id);

@@ -25,6 +25,8 @@ pub enum ControlError {
     /// The project of the run has no room for more.
     #[error(transparent)]
     NoRoom(#[from] NoRoom),
+    #[error("nothing of a run of episodes is played again: only their agents could say their words again; open others")]
+    Episodes,
     #[error("the run has ended")]
     Ended,
     #[error("the run was cancelled, which is for good; start another one")]
@@ -56,6 +58,14 @@ pub async fn resume(db: &mut PgConnection, run: Uuid) -> Result<()> {
     sqlx::query!("UPDATE runs SET state = 'running', paused_because = NULL WHERE id = $1", run)
         .execute(&mut *tx)
         .await?;
+    // Nobody could answer meanwhile.
+    sqlx::query!(
+        "UPDATE requests SET created_at = now(), expires_at = now() + (expires_at - created_at)
+         WHERE run_id = $1 AND answer IS NULL AND expires_at IS NOT NULL",
+        run
+    )
+    .execute(&mut *tx)
+    .await?;
     commit_and_notify(tx, run).await
 }
 
@@ -93,6 +103,9 @@ pub async fn set_budget(db: &mut PgConnection, run: Uuid, budget: &Budget) -> Re
 /// Plays again what somebody else than the agent spoiled, and says how many: each gets another attempt, and the spoiled
 /// one is kept and counted apart. What stands between conversations that are being played is left for the next time.
 pub async fn retry_failed(db: &mut PgConnection, run: Uuid) -> Result<i64> {
+    if super::runs::kind(db, run).await?.is_some_and(|kind| kind == super::runs::EPISODES) {
+        return Err(ControlError::Episodes.into());
+    }
     let mut tx = change(db, run, Change::Uncancelled).await?;
     let spoiled = sqlx::query!(
         r#"UPDATE tasks SET superseded = true

@@ -57,9 +57,13 @@ pub async fn set(
     Ok(())
 }
 
-/// How many a project has.
-pub async fn count(db: &mut PgConnection, project: Uuid) -> Result<i64> {
-    let count = sqlx::query_scalar!(r#"SELECT count(*) AS "n!" FROM environments WHERE project_id = $1"#, project);
+/// How many a project has beside the one with this name.
+pub async fn others(db: &mut PgConnection, project: Uuid, name: &str) -> Result<i64> {
+    let count = sqlx::query_scalar!(
+        r#"SELECT count(*) AS "n!" FROM environments WHERE project_id = $1 AND name <> $2"#,
+        project,
+        name
+    );
     Ok(count.fetch_one(db).await?)
 }
 

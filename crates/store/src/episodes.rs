@@ -2,16 +2,15 @@
 //! a row.
 
 use domain::api::RunState;
+use domain::budget::Budget;
 use domain::outcome::Outcome;
 use serde_json::Value;
 use sqlx::PgConnection;
+use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::conversations::{self, PlannedConversation};
-use super::{BadRow, Result, control};
-
-/// As in `runs.kind`.
-pub const KIND: &str = "episodes";
+use super::{BadRow, Result, control, runs};
 
 /// Until the transaction ends nobody else looks for a run of episodes of the project, to make one if there is none.
 pub async fn lock_runs(db: &mut PgConnection, project: Uuid) -> Result<()> {
@@ -26,16 +25,17 @@ pub async fn open_run(
     project: Uuid,
     library: &str,
     seed: i64,
-    spec: &Value,
+    (spec, budget): (&Value, &Budget),
 ) -> Result<Option<Uuid>> {
     let run = sqlx::query_scalar!(
-        "SELECT id FROM runs WHERE project_id = $1 AND kind = $2 AND library = $3 AND seed = $4 AND spec = $5
+        "SELECT id FROM runs WHERE project_id = $1 AND kind = $2 AND library = $3 AND seed = $4 AND spec = $5 AND budget = $6
              AND state = 'running' AND finished_at IS NULL ORDER BY created_at DESC LIMIT 1",
         project,
-        KIND,
+        runs::EPISODES,
         library,
         seed,
-        spec
+        spec,
+        Json(budget) as _
     );
     Ok(run.fetch_optional(db).await?)
 }
@@ -50,7 +50,7 @@ pub async fn reserve(db: &mut PgConnection, run: Uuid, n: i32) -> Result<Option<
            RETURNING planned - $2::int AS "first!""#,
         run,
         n,
-        KIND
+        runs::EPISODES
     );
     Ok(first.fetch_optional(db).await?)
 }
@@ -120,7 +120,7 @@ pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Episode>> {
            LEFT JOIN LATERAL (SELECT request, body FROM requests WHERE task_id = tasks.id AND answer IS NULL LIMIT 1) AS open ON true
            WHERE tasks.id = $1 AND runs.kind = $2"#,
         id,
-        KIND
+        runs::EPISODES
     );
     let Some(row) = row.fetch_optional(db).await? else { return Ok(None) };
     let outcome = conversations::outcome("tasks", id, row.outcome.as_deref(), row.blame.as_deref(), row.reason)?;

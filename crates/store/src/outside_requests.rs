@@ -31,15 +31,16 @@ pub struct OpenRequest {
     pub parks: bool,
 }
 
-/// Puts a request where others find it, and says so. It may be there already, from a player that died. A task that has ended
-/// gets none: the player that asks was given up and does not know it yet.
-pub async fn open(db: &mut PgConnection, new: &OpenRequest) -> Result<()> {
+/// Puts a request where others find it, and says so. It may be there already, from a player that died. A task that has ended, or
+/// whose run was cancelled, gets none, and none is from a player that was given up and does not know it yet.
+pub async fn open(db: &mut PgConnection, player: i64, new: &OpenRequest) -> Result<()> {
     let body = new.body.to_string();
     sqlx::query!(
         "WITH opened AS (
              INSERT INTO requests (task_id, request, run_id, kind, body, expires_at, parks)
              SELECT id, $2::bigint, $3::uuid, $4::text, $5::text::json, now() + $6::interval, $7
-             FROM tasks WHERE id = $1 AND outcome IS NULL FOR SHARE
+             FROM tasks WHERE id = $1 AND outcome IS NULL AND EXISTS (SELECT FROM players WHERE id = $9)
+                 AND EXISTS (SELECT FROM runs WHERE id = $3 AND state <> 'cancelled') FOR SHARE
              ON CONFLICT (task_id, request) DO NOTHING
          ) SELECT pg_notify($8, $1::text)",
         new.task,
@@ -49,7 +50,8 @@ pub async fn open(db: &mut PgConnection, new: &OpenRequest) -> Result<()> {
         body,
         new.patience.map(interval) as _,
         new.parks,
-        WAITING
+        WAITING,
+        player
     )
     .fetch_one(db)
     .await?;
@@ -107,8 +109,9 @@ pub async fn expire(db: &mut PgConnection) -> Result<usize> {
              UPDATE requests SET answered_at = now(), answer = json_build_object('lost',
                  'nobody answered within ' || round(extract(epoch FROM expires_at - created_at)) || ' seconds')
              WHERE (task_id, request) IN (
-                 SELECT task_id, request FROM requests WHERE answer IS NULL AND expires_at < now()
-                 ORDER BY expires_at LIMIT 500 FOR UPDATE SKIP LOCKED)
+                 SELECT task_id, request FROM requests JOIN runs ON runs.id = run_id
+                 WHERE answer IS NULL AND expires_at < now() AND state = 'running'
+                 ORDER BY expires_at LIMIT 500 FOR UPDATE OF requests SKIP LOCKED)
              RETURNING task_id, run_id, parks
          ), woken AS (
              INSERT INTO claims (run_id, first_position, last_position)

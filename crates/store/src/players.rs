@@ -421,7 +421,7 @@ pub async fn done(db: &mut PgConnection, player: i64, run: Uuid, claims: &[i32])
         "UPDATE runs SET finished_at = now() WHERE id = $1 AND next_position = planned AND finished_at IS NULL
              AND kind <> $2 AND NOT EXISTS (SELECT FROM claims WHERE run_id = $1)",
         run,
-        super::episodes::KIND
+        super::runs::EPISODES
     );
     Ok(ended.execute(db).await?.rows_affected() > 0)
 }

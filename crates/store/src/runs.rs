@@ -12,6 +12,9 @@ use uuid::Uuid;
 
 use super::Result;
 
+/// As in `runs.kind`: conversations whose agent is outside.
+pub const EPISODES: &str = "episodes";
+
 pub struct Run {
     pub id: Uuid,
     pub project: Uuid,

@@ -17,6 +17,7 @@ use super::play::{PlayerArgs, until_interrupted};
 use super::storage_args::StorageArgs;
 use super::tools_file::ToolsArgs;
 use crate::http;
+use crate::http::allowed_urls::AllowedUrl;
 use crate::http::app::{App, Setup};
 use crate::output::say;
 use crate::people;
@@ -52,7 +53,7 @@ pub struct Serve {
     /// Endpoints that the API may name as agents of episodes: addresses that begin so, separated by commas, such as
     /// `http://trainer:8000/`
     #[arg(long, env = "GROUNDSTATE_AGENT_URLS", value_name = "URLS", value_delimiter = ',')]
-    agent_urls: Vec<String>,
+    agent_urls: Vec<AllowedUrl>,
     /// For a server behind a proxy that ends TLS: send cookies only over HTTPS, and trust X-Forwarded-For
     #[arg(long)]
     https: bool,

@@ -8,6 +8,7 @@ use llm::{AllowedKeys, Registry};
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
+use super::allowed_urls::AllowedUrl;
 use super::episode_signals::EpisodeSignals;
 use super::shares::AllShares;
 use super::stored_environments::StoredEnvironments;
@@ -44,7 +45,7 @@ pub struct Setup {
     /// Behind a proxy that ends TLS: cookies are sent over HTTPS alone, and it says where requests come from.
     pub https: bool,
     /// Endpoints that may play the agents of episodes: those whose addresses begin so.
-    pub agent_urls: Vec<String>,
+    pub agent_urls: Vec<AllowedUrl>,
     /// What is done in the background ends with it.
     pub stop: CancellationToken,
 }
@@ -100,7 +101,7 @@ impl App {
     }
 
     /// Endpoints that may play the agents of episodes: those whose addresses begin so.
-    pub fn agent_urls(&self) -> &[String] {
+    pub fn agent_urls(&self) -> &[AllowedUrl] {
         &self.0.setup.agent_urls
     }
 

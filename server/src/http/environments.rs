@@ -51,7 +51,7 @@ pub async fn set(
     }
     environment::checked(&app, runner.project, &environment).await?;
     let mut tx = app.pool().begin().await?;
-    if environments::count(&mut tx, runner.project).await? >= MOST {
+    if environments::others(&mut tx, runner.project, &name).await? >= MOST {
         return Err(HttpError::Conflict(format!("the project has {MOST} environments; delete some first")));
     }
     let (by, now) = (runner.caller.name.as_str(), clock::now());

@@ -8,12 +8,14 @@ use parking_lot::Mutex;
 use sqlx::PgPool;
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use store::outside_requests::WAITING;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
 use uuid::Uuid;
 
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// Endpoints that one process asks at once as agents.
+const MOST_ENDPOINTS: usize = 256;
 
 type Waiting = Mutex<HashMap<Uuid, Arc<Notify>>>;
 
@@ -24,11 +26,17 @@ pub struct EpisodeSignals {
     wanted: Arc<Notify>,
     /// Episodes whose agents are endpoints that this process asks.
     by_endpoint: Arc<Mutex<HashSet<Uuid>>>,
+    endpoints: Arc<Semaphore>,
 }
 
 impl EpisodeSignals {
     pub fn new(pool: &PgPool, stop: &CancellationToken) -> Self {
-        let signals = Self { waiting: Arc::default(), wanted: Arc::default(), by_endpoint: Arc::default() };
+        let signals = Self {
+            waiting: Arc::default(),
+            wanted: Arc::default(),
+            by_endpoint: Arc::default(),
+            endpoints: Arc::new(Semaphore::new(MOST_ENDPOINTS)),
+        };
         let (pool, stop) = (pool.clone(), stop.clone());
         let (waiting, wanted) = (Arc::clone(&signals.waiting), Arc::clone(&signals.wanted));
         tokio::spawn(stop.run_until_cancelled_owned(async move {
@@ -41,6 +49,11 @@ impl EpisodeSignals {
             }
         }));
         signals
+    }
+
+    /// Room for an endpoint as an agent; none if this process asks as many as it can.
+    pub fn room_for_endpoint(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.endpoints).try_acquire_owned().ok()
     }
 
     /// Until this is dropped, an endpoint is the agent of the episode.

@@ -18,12 +18,14 @@ use domain::api::episodes::{AgentMessage, Environment, Episode, EpisodeParams, E
 use domain::chat::AgentTurn;
 use futures::{StreamExt, TryStreamExt, stream};
 use generation::episodes::NewGroup;
+use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::access::{ProjectAccess, Reader, RequiredScope, Runner};
+use super::access::{Reader, Runner};
 use super::app::App;
 use super::audit::Audit;
 use super::blind;
+use super::caller::Caller;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use endpoint::EndpointAgent;
@@ -94,8 +96,12 @@ pub async fn show(
 ) -> Result<Json<Episode>> {
     let wait = Duration::from_secs(params.wait.unwrap_or_default().into()).min(PATIENCE);
     play::clients_turn_or_end(&app, id, wait).await?;
+    if !wait.is_zero() {
+        // Who waits would wait in vain.
+        play::check_played(&play::get(&app, id).await?)?;
+    }
     let episode = view::of(&app, id, Since::Message(params.skip.unwrap_or_default())).await?;
-    Ok(Json(as_seen_by(&app, &reader, id, episode).await?))
+    Ok(Json(as_seen_by(&app, &reader.caller, reader.project, episode).await?))
 }
 
 /// Send a message of the agent
@@ -121,7 +127,7 @@ pub async fn send(
     let turn = play::send(&app, id, turn, &AgentTurn::Reply(reply)).await?;
     play::agents_turn_or_end(&app, id, PATIENCE).await?;
     let episode = view::of(&app, id, Since::Turn(turn)).await?;
-    Ok(Json(as_seen_by(&app, &runner, id, episode).await?))
+    Ok(Json(as_seen_by(&app, &runner.caller, runner.project, episode).await?))
 }
 
 /// End an episode, and verify it
@@ -139,7 +145,7 @@ pub async fn verify(
     audit.nothing_changed();
     play::end(&app, id, &Closing::Verified).await?;
     let episode = view::of(&app, id, Since::Start).await?;
-    Ok(Json(as_seen_by(&app, &runner, id, episode).await?))
+    Ok(Json(as_seen_by(&app, &runner.caller, runner.project, episode).await?))
 }
 
 /// Close an episode
@@ -155,24 +161,20 @@ pub async fn close(State(app): State<App>, _: Runner, audit: Audit, Path(id): Pa
 
 /// Episodes that were opened, each when it is its agent's turn.
 async fn first_turns(app: &App, opened: &[Uuid]) -> Result<Vec<Episode>> {
-    let wait = if opened.len() > MOST_AWAITED { Duration::ZERO } else { PATIENCE };
+    let deadline = Instant::now() + if opened.len() > MOST_AWAITED { Duration::ZERO } else { PATIENCE };
     let each = stream::iter(opened.to_vec()).map(|id| async move {
-        play::agents_turn_or_end(app, id, wait).await?;
+        play::agents_turn_or_end(app, id, deadline.saturating_duration_since(Instant::now())).await?;
         view::of(app, id, Since::Start).await
     });
     each.buffered(AT_ONCE).try_collect().await
 }
 
 /// Without what it came to, for somebody who is still to rate it by themselves.
-async fn as_seen_by<N: RequiredScope>(
-    app: &App,
-    who: &ProjectAccess<N>,
-    id: Uuid,
-    episode: Episode,
-) -> Result<Episode> {
+pub async fn as_seen_by(app: &App, caller: &Caller, project: Uuid, episode: Episode) -> Result<Episode> {
     if episode.state != EpisodeState::Ended {
         return Ok(episode);
     }
-    let blind = blind::is_blind(&mut *app.pool().acquire().await?, id, &who.caller, who.project).await?;
+    let id = episode.id.parse().unwrap_or_default();
+    let blind = blind::is_blind(&mut *app.pool().acquire().await?, id, caller, project).await?;
     Ok(Episode { result: episode.result.filter(|_| !blind), ..episode })
 }

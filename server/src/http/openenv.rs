@@ -5,7 +5,7 @@ mod session;
 
 use axum::extract::State;
 use axum::extract::ws::WebSocketUpgrade;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -43,6 +43,7 @@ async fn connect(
     caller: Option<Extension<Caller>>,
     held: Option<Extension<HeldConnection>>,
     audit: Audit,
+    headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> OrsResult<Response> {
     let caller = caller.ok_or(HttpError::Unauthorized)?.0;
@@ -50,7 +51,8 @@ async fn connect(
     // An environment that is not there is refused before the connection is made.
     tasks::TaskList::of(&app, &trainer, None).await?;
     audit.project(trainer.project);
-    let session = OpenEnvSession::new(app, caller, (project, environment), audit);
+    let key = caller::key(&headers)?.ok_or(HttpError::Unauthorized)?.to_owned();
+    let session = OpenEnvSession::new(app, key, (project, environment), audit);
     let upgrade = upgrade.max_message_size(LARGEST_FRAME).max_frame_size(LARGEST_FRAME);
     Ok(upgrade.on_upgrade(async move |socket| {
         let _held = held;

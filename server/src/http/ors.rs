@@ -27,6 +27,7 @@ use futures::stream;
 use generation::episodes::NewGroup;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use store::projects;
 use uuid::Uuid;
 
 use super::app::App;
@@ -122,18 +123,11 @@ async fn create(
     bytes: Bytes,
 ) -> OrsResult<Response> {
     let id = caller::session_id(&headers)?;
-    if play::get(&app, id).await.is_err() {
-        let CreateBody { split, index, task_spec } = body(&bytes)?;
-        let list = TaskList::of(&app, &trainer, split.as_deref()).await?;
-        let task = match (index, &task_spec) {
-            (Some(index), None) => list.at(index)?,
-            (None, Some(spec)) => list.of_spec(spec)?,
-            _ => return Err(HttpError::invalid("", "give `split` and `index`, or `task_spec`").into()),
-        };
-        let group = NewGroup { scenario: Some(&task.scenario), group: Some(task.group), samples: 1, id: Some(id) };
-        play::open(&app, trainer.project, &list.environment, group, audit).await?;
-    } else {
-        audit.nothing_changed();
+    let of = projects::of_conversation(&mut *app.pool().acquire().await?, id).await?;
+    match of {
+        Some(project) if project == trainer.project => audit.nothing_changed(),
+        Some(_) => return Err(HttpError::Conflict("the session belongs to another project".to_owned()).into()),
+        None => open(&app, &trainer, id, &bytes, audit).await?,
     }
     let episode = play::agents_turn_or_end(&app, id, FIRST_TURN).await?;
     if episode.outcome.is_none() && episode.waiting.is_none() {
@@ -144,6 +138,23 @@ async fn create(
     Ok(Json(json!({"sid": id.to_string()})).into_response())
 }
 
+async fn open(app: &App, trainer: &TrainerOf, id: Uuid, bytes: &Bytes, audit: Audit) -> OrsResult<()> {
+    let CreateBody { split, index, task_spec } = body(bytes)?;
+    let list = TaskList::of(app, trainer, split.as_deref()).await?;
+    let task = match (index, &task_spec) {
+        (Some(index), None) => list.at(index)?,
+        (None, Some(spec)) => list.of_spec(spec)?,
+        _ => return Err(HttpError::invalid("", "give `split` and `index`, or `task_spec`").into()),
+    };
+    let group = NewGroup { scenario: Some(&task.scenario), group: Some(task.group), samples: 1, id: Some(id) };
+    match play::open(app, trainer.project, &list.environment, group, audit).await {
+        // The same request came a moment before, by another connection.
+        Err(HttpError::Store(error)) if error.is_twice() => {}
+        opened => drop(opened?),
+    }
+    Ok(())
+}
+
 /// The agent has said what it had to say: an episode that has not ended is verified as it stands.
 async fn delete(
     State(app): State<App>,
@@ -152,7 +163,7 @@ async fn delete(
     audit: Audit,
 ) -> OrsResult<Json<Value>> {
     audit.nothing_changed();
-    if let Some(Session(id)) = session {
+    if let Some(Session { id, .. }) = session {
         // Clients also open sessions only to look at the tools.
         let episode = view::of(&app, id, Since::Start).await?;
         let has_spoken = episode.messages.iter().any(|message| matches!(message, Message::Assistant { .. }));
@@ -163,18 +174,18 @@ async fn delete(
     Ok(Json(json!({"sid": id})))
 }
 
-async fn ping(Session(_): Session, audit: Audit) -> Json<Value> {
+async fn ping(_: Session, audit: Audit) -> Json<Value> {
     audit.nothing_changed();
     Json(json!({"status": "ok"}))
 }
 
-async fn task_tools(State(app): State<App>, Session(id): Session) -> OrsResult<Json<Value>> {
+async fn task_tools(State(app): State<App>, Session { id, .. }: Session) -> OrsResult<Json<Value>> {
     let episode = view::of(&app, id, Since::Start).await?;
     Ok(Json(json!({"tools": tools::of(&episode.tools)})))
 }
 
 /// The instructions and what the user says first, in one text: trainers have no place for the former.
-async fn prompt(State(app): State<App>, Session(id): Session) -> OrsResult<Json<Value>> {
+async fn prompt(State(app): State<App>, Session { id, .. }: Session) -> OrsResult<Json<Value>> {
     let episode = view::of(&app, id, Since::Start).await?;
     let (instructions, opening) = opening(&episode);
     let reply = tools::reply_name(&episode.tools);
@@ -182,7 +193,7 @@ async fn prompt(State(app): State<App>, Session(id): Session) -> OrsResult<Json<
     Ok(Json(json!([{"type": "text", "text": text, "detail": null}])))
 }
 
-async fn messages(State(app): State<App>, Session(id): Session) -> OrsResult<Json<Value>> {
+async fn messages(State(app): State<App>, Session { id, .. }: Session) -> OrsResult<Json<Value>> {
     let episode = view::of(&app, id, Since::Start).await?;
     let (instructions, opening) = opening(&episode);
     let message = |role: &str, text: &str| json!({"role": role, "blocks": [{"type": "text", "text": text, "detail": null}], "detail": null});

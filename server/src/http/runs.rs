@@ -1,13 +1,16 @@
 //! Runs: order them, look at them, steer them.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use anyhow::Context;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::api::{OrderPreview, Page, RunChange, RunOrder, RunSummary, RunTerms};
+use datasets::index::Groups;
+use domain::api::{OrderPreview, Page, RunChange, RunOrder, RunSummary, RunTerms, SolveRateBand};
 use domain::budget::Budget;
+use domain::filter::JudgingChoice;
 use domain::forecast::Forecast;
 use llm::PoolSpec;
 use serde::Deserialize;
@@ -15,19 +18,22 @@ use serde_json::Value;
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use uuid::Uuid;
 
-use super::access::{Reader, Runner};
+use super::access::{ProjectAccess, Reader, RequiredScope, Runner};
 use super::app::App;
 use super::audit::Audit;
+use super::conversations::params::Selection;
+use super::conversations::scope::Scope;
 use super::error::{HttpError, Problems, Result};
-use super::extract::{Body, Path, Query};
+use super::extract::{self, Body, Path, Query};
 use super::models;
 use super::page::{PageParams, Paging, page};
 use generation::models::Models;
 use generation::order::{self, CheckedOrder};
 use generation::{Conversations, plan, probes, run};
 use projects::documents;
+use projects::library::Library;
 use runtime::RunKind;
-use store::{control, episodes, runs};
+use store::{control, runs};
 
 /// Runs of conversations and episodes, newest first
 #[utoipa::path(get, path = "/projects/{project}/runs", tag = "runs", params(("project" = String, Path), PageParams),
@@ -39,7 +45,7 @@ pub async fn list(
 ) -> Result<Json<Page<RunSummary>>> {
     let limit = params.limit()?;
     let mut db = pool.acquire().await?;
-    let (kinds, after) = ([Conversations::NAME, episodes::KIND], params.cursor()?);
+    let (kinds, after) = ([Conversations::NAME, runs::EPISODES], params.cursor()?);
     let ids = runs::of_project(&mut db, reader.project, &kinds, None, after, i64::from(limit) + 1).await?;
     let items = runs::summaries(&mut db, &ids).await?;
     Ok(Json(page(items, limit, |run: &RunSummary| run.id.clone())))
@@ -58,11 +64,7 @@ pub async fn create(
     audit: Audit,
     Body(order): Body<RunOrder>,
 ) -> Result<(StatusCode, Json<RunSummary>)> {
-    let library = documents::library(app.pool(), app.libraries(), runner.project).await?;
-    let registry = models::registry(&app).await?;
-    let CheckedOrder { config, terms } =
-        order::check(&order, &library, &registry, runner.project).map_err(HttpError::Invalid)?;
-    run::check(&library, &config, terms.seed).map_err(|e| HttpError::invalid("/personas", e.to_string()))?;
+    let (library, CheckedOrder { config, terms }) = checked(&app, &runner, &order).await?;
     // Keys are looked for before anything is stored.
     Models::of(&config, app.clients()).map_err(|e| HttpError::invalid("/models", e.to_string()))?;
     let mut tx = app.pool().begin().await?;
@@ -84,11 +86,7 @@ pub async fn preview(
     Body(order): Body<RunOrder>,
 ) -> Result<Json<OrderPreview>> {
     audit.nothing_changed();
-    let library = documents::library(app.pool(), app.libraries(), reader.project).await?;
-    let registry = models::registry(&app).await?;
-    let CheckedOrder { config, terms } =
-        order::check(&order, &library, &registry, reader.project).map_err(HttpError::Invalid)?;
-    run::check(&library, &config, terms.seed).map_err(|e| HttpError::invalid("/personas", e.to_string()))?;
+    let (library, CheckedOrder { config, terms }) = checked(&app, &reader, &order).await?;
     let mut warnings = plan::family_warnings(&config, &config.judges().into_iter().cloned().collect::<Vec<_>>());
     warnings.extend(probes::warnings(&mut *app.pool().acquire().await?, &config, &library).await?);
     let names: Vec<String> = terms.playbook.split(", ").map(str::to_owned).collect();
@@ -103,6 +101,54 @@ pub async fn preview(
         models: config.model_names(),
         warnings,
     }))
+}
+
+/// An order, checked, with the documents that it plays.
+async fn checked<N: RequiredScope>(
+    app: &App,
+    who: &ProjectAccess<N>,
+    order: &RunOrder,
+) -> Result<(Arc<Library>, CheckedOrder)> {
+    let library = documents::library(app.pool(), app.libraries(), who.project).await?;
+    let registry = models::registry(app).await?;
+    let mut checked = order::check(order, &library, &registry, who.project).map_err(HttpError::Invalid)?;
+    if let Some(band) = &order.solve_rates {
+        let scenarios = within(app, who, band, std::mem::take(&mut checked.config.scenarios)).await?;
+        checked.config.scenarios = scenarios;
+    }
+    let CheckedOrder { config, terms } = &checked;
+    run::check(&library, config, terms.seed).map_err(|e| HttpError::invalid("/personas", e.to_string()))?;
+    Ok((library, checked))
+}
+
+/// Those scenarios whose solve rate in a run is in a band.
+async fn within<N: RequiredScope>(
+    app: &App,
+    who: &ProjectAccess<N>,
+    band: &SolveRateBand,
+    scenarios: Vec<String>,
+) -> Result<Vec<String>> {
+    let SolveRateBand { run, min, max } = band;
+    for (name, rate) in [("min", min), ("max", max)] {
+        if !(0.0..=1.0).contains(rate) {
+            return Err(HttpError::invalid(&format!("/solve_rates/{name}"), "must be from 0 to 1"));
+        }
+    }
+    let run = extract::id("/solve_rates/run", run)?;
+    let scope = Scope::of_run(app, who, run, &JudgingChoice::Own).await;
+    let scope = scope.map_err(|error| HttpError::invalid("/solve_rates/run", error.to_string()))?;
+    let (min, max) = (*min, *max);
+    let kept = scope.ask(Selection::default().into(), move |query| {
+        let rates = query.runs.first().map(|run| Groups::of(run.columns).solve_rates()).unwrap_or_default();
+        let is_within = |id: &String| rates.get(id.as_str()).is_some_and(|rate| (min..=max).contains(rate));
+        scenarios.into_iter().filter(is_within).collect::<Vec<_>>()
+    });
+    let kept = kept.await?;
+    if kept.is_empty() {
+        let message = format!("no scenario of the order has a solve rate from {min} to {max} in that run");
+        return Err(HttpError::invalid("/solve_rates", message));
+    }
+    Ok(kept)
 }
 
 fn common(mut sets: impl Iterator<Item = BTreeSet<String>>) -> BTreeSet<String> {

@@ -119,7 +119,7 @@ impl TestApp {
             files: files.path().to_owned(),
             objects: support::jobs::objects(files.path()),
             https,
-            agent_urls: vec!["http://127.0.0.1:".to_owned()],
+            agent_urls: vec!["http://127.0.0.1:".parse().unwrap()],
             stop: CancellationToken::new(),
             libraries: Cache::default(),
             sandbox: sandbox.clone(),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use domain::api::MOST_SAMPLES;
 use domain::api::groups::{GroupSample, GroupsSummary, RunGroup, ScenarioSolveRate};
 use domain::filter::Status;
 use domain::reward::{GroupRewards, reward};
@@ -36,6 +37,20 @@ impl<'a> Groups<'a> {
     pub fn page(&self, after: Option<usize>, limit: usize, wanted: impl Fn(&RunGroup) -> bool) -> Vec<RunGroup> {
         let from = after.map_or(0, |after| self.groups.partition_point(|group| group[0] <= after));
         self.groups[from..].iter().map(|rows| self.group(rows)).filter(wanted).take(limit).collect()
+    }
+
+    /// Of each scenario that has rewards, by its name: the share of samples with a reward of 1.
+    pub fn solve_rates(&self) -> HashMap<&'a str, f64> {
+        let mut scenarios: HashMap<u32, [usize; 2]> = HashMap::new();
+        for row in self.groups.iter().flatten() {
+            let Some(reward) = self.reward(*row) else { continue };
+            let [scored, solved] = scenarios.entry(self.columns.scenario[*row]).or_default();
+            (*scored, *solved) = (*scored + 1, *solved + usize::from(reward));
+        }
+        scenarios
+            .into_iter()
+            .map(|(scenario, [scored, solved])| (self.scenario(scenario), share(solved, scored)))
+            .collect()
     }
 
     pub fn summary(&self) -> GroupsSummary {
@@ -94,7 +109,8 @@ impl<'a> Groups<'a> {
             scenario: self.scenario(columns.scenario[rows[0]]).to_owned(),
             group: columns.repeat[rows[0]],
             persona: columns.names.name(columns.persona[rows[0]]).to_owned(),
-            samples: rows.iter().map(|row| self.sample(*row)).collect(),
+            samples: rows.iter().take(MOST_SAMPLES as usize).map(|row| self.sample(*row)).collect(),
+            samples_in_all: rows.len(),
             scored: rewards.scored,
             solve_rate: rewards.mean,
             reward_std: rewards.deviation,
@@ -132,7 +148,7 @@ impl<'a> Groups<'a> {
         unpack_state(self.columns.state[row]).map_or(Status::Unfinished, |(status, _)| status)
     }
 
-    fn scenario(&self, number: u32) -> &str {
+    fn scenario(&self, number: u32) -> &'a str {
         self.columns.scenarios.get(number as usize).map_or("", |names| self.columns.names.name(names.name))
     }
 }

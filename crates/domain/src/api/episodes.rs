@@ -77,7 +77,7 @@ pub struct Environment {
     #[schema(minimum = 1, maximum = 10_000)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<u32>,
-    /// Caps at which the run of the episodes pauses. An order with caps has a run of its own.
+    /// Caps at which the run of the episodes pauses.
     #[serde(skip_serializing_if = "is_default")]
     pub budget: Budget,
 }

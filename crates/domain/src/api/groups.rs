@@ -13,7 +13,10 @@ pub struct RunGroup {
     /// With the scenario and the run's seed, what the user, the world and the faults are drawn by.
     pub group: u32,
     pub persona: String,
+    /// At most 1,000.
     pub samples: Vec<GroupSample>,
+    /// How many there are.
+    pub samples_in_all: usize,
     /// Samples that have a reward.
     pub scored: usize,
     /// Mean of the rewards, from 0 to 1; absent if no sample has one.

@@ -30,6 +30,10 @@ pub struct RunOrder {
     #[schema(min_items = 1)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenarios: Option<Vec<String>>,
+    /// Of these, only scenarios whose solve rate in an earlier run is in a band: nothing is learned from what is always solved, or
+    /// never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub solve_rates: Option<SolveRateBand>,
     /// Names of persona profiles; default: all of the project.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub personas: Vec<String>,
@@ -111,6 +115,20 @@ pub struct RunOrder {
     #[schema(minimum = 1)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forecast: Option<i32>,
+}
+
+/// Scenarios by how often they were solved. Those that have no reward in the run are in no band.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SolveRateBand {
+    /// Id of a run of the project.
+    pub run: String,
+    /// From 0 to 1.
+    #[schema(minimum = 0, maximum = 1)]
+    pub min: f64,
+    /// From 0 to 1.
+    #[schema(minimum = 0, maximum = 1)]
+    pub max: f64,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -21,6 +21,7 @@ use crate::loaded_run::Halt;
 use crate::prefetch::prefetched_or;
 use crate::request_answer::RequestAnswer;
 use crate::run_kind::{ModelCall, ReplyListener, RunKind};
+use crate::watchdog;
 
 /// Whether a request was made.
 pub(super) enum RequestOutcome {
@@ -154,7 +155,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
         inbox: &'a Inbox,
     ) -> BoxFuture<'a, RequestAnswer> {
         let prompt = || self.task.prompt(request).and_then(|chat| serde_json::to_value(chat).ok());
-        let body = self.task.message(request).or_else(prompt).unwrap_or_default();
+        let body = watchdog::step(|| self.task.message(request).or_else(prompt)).unwrap_or_default();
         let open = OpenRequest {
             task: self.planned.id,
             request: request.id.0.cast_signed(),

@@ -72,15 +72,15 @@ impl<R: Runnable> ClaimLoop<'_, R> {
         drop(known);
         let (mut deadline, mut halted) = (None, false);
         // Whether to look for something to play, and for something that people wait for.
-        let (mut look, mut look_first) = (true, true);
+        let (mut look, mut look_first, mut more_first) = (true, true, false);
         // With so few left to play it looks again, though nobody has told it of anything.
         let mut few_left = 0;
         let mut polls = tokio::time::interval(self.player.options.poll);
         loop {
-            if look && deadline.is_none() {
+            if (look || look_first) && deadline.is_none() {
                 let claimed = tokio::select! {
                     biased;
-                    claimed = self.claim_all(std::mem::take(&mut look_first)) => claimed,
+                    claimed = self.claim_all(std::mem::take(&mut look_first), &mut more_first) => claimed,
                     // The database may be away. What was claimed meanwhile is free once the player has left.
                     () = stop.cancelled() => Ok(false),
                 };
@@ -115,6 +115,8 @@ impl<R: Runnable> ClaimLoop<'_, R> {
                     // What has ended made room in a run that bounds what is played of it at once. A claim costs a
                     // transaction, so it is not made for each.
                     look |= self.playing.len() <= few_left;
+                    // What people wait for is claimed one by one, and there may be more of it than there was room for.
+                    look_first |= more_first;
                 }
                 () = self.claims.some_settled() => {}
                 () = wake.for_claims() => (look, look_first) = (true, true),
@@ -142,10 +144,11 @@ impl<R: Runnable> ClaimLoop<'_, R> {
     }
 
     /// Claims as much as there is room for, and first what people wait for. False if there is nothing to claim.
-    async fn claim_all(&mut self, interactive: bool) -> Result<bool, ClaimFailure> {
+    /// `more_first`: whether there may be more that people wait for.
+    async fn claim_all(&mut self, interactive: bool, more_first: &mut bool) -> Result<bool, ClaimFailure> {
         let concurrency = self.player.options.concurrency;
         if interactive && !R::INTERACTIVE.is_empty() && self.player.options.only.is_none() {
-            self.claim(R::INTERACTIVE, concurrency + reserve(concurrency), 1).await?;
+            *more_first = self.claim(R::INTERACTIVE, concurrency + reserve(concurrency), 1).await?;
         }
         // A claim costs a transaction, so it is made for several tasks at once.
         self.claim(R::KINDS, concurrency, (concurrency / 8).clamp(1, claims::MOST)).await

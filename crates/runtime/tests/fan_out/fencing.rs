@@ -106,8 +106,9 @@ async fn nobody_outside_is_asked_for_a_task_that_has_ended(pool: PgPool) {
     stopped(playing).await;
     // As a player does that was frozen before it could ask, and does not know yet that it was given up.
     let mut db = pool.acquire().await.unwrap();
+    let player = players::register(&mut db, "here", 1, BOUND).await.unwrap();
     for request in &late {
-        outside_requests::open(&mut db, request).await.unwrap();
+        outside_requests::open(&mut db, player, request).await.unwrap();
         assert!(
             !outside_requests::answer(&mut db, request.task, request.request, &OutsideAnswer::Message(json!(1)))
                 .await

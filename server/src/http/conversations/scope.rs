@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::params::Selection;
-use crate::http::access::Reader;
+use crate::http::access::{ProjectAccess, Reader, RequiredScope};
 use crate::http::app::App;
 use crate::http::blind::HiddenConversations;
 use crate::http::error::{HttpError, Result};
@@ -23,7 +23,12 @@ pub struct Scope {
 
 impl Scope {
     /// One run of a project.
-    pub async fn of_run(app: &App, reader: &Reader, run: Uuid, whose: &JudgingChoice) -> Result<Self> {
+    pub async fn of_run<N: RequiredScope>(
+        app: &App,
+        reader: &ProjectAccess<N>,
+        run: Uuid,
+        whose: &JudgingChoice,
+    ) -> Result<Self> {
         let mut db = app.pool().acquire().await?;
         let hidden = HiddenConversations::of(&mut db, reader).await?;
         let head = conversation_columns::of_project(&mut db, reader.project, &[run]).await?.pop();

@@ -1,10 +1,16 @@
 //! An endpoint as the agent of an episode: this server asks it for each turn.
 
+use std::time::Duration;
+
+use domain::api::RunState;
 use domain::api::episodes::AgentEndpoint;
 use domain::chat::{AgentTurn, ChatReply, ChatRequest};
 use domain::message::Message;
 use domain::role::Role;
 use llm::{EndpointSpec, Pool};
+use reqwest::Url;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::sleep;
 use tracing::{debug, warn};
 use uuid::Uuid;
 
@@ -14,22 +20,22 @@ use super::view::{self, Since};
 use crate::http::app::App;
 use crate::http::error::{HttpError, Result};
 
+/// How long nothing is looked at while nobody plays.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
 pub struct EndpointAgent {
     pool: Pool,
     temperature: f32,
     max_tokens: u32,
+    _room: OwnedSemaphorePermit,
 }
 
 impl EndpointAgent {
     /// # Errors
     /// The endpoint may not be named, or is no endpoint.
     pub fn of(app: &App, agent: &AgentEndpoint) -> Result<Self> {
-        // `http://trainer` would also let in `http://trainer.example`.
-        let is_allowed = |prefix: &String| {
-            let rest = agent.url.strip_prefix(prefix.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || prefix.ends_with(['/', ':']) || rest.starts_with(['/', ':']))
-        };
-        if !app.agent_urls().iter().any(is_allowed) {
+        let url = Url::parse(&agent.url).map_err(|error| HttpError::invalid("/agent/url", error.to_string()))?;
+        if !app.agent_urls().iter().any(|allowed| allowed.admits(&url)) {
             return Err(HttpError::invalid(
                 "/agent/url",
                 "this server may not ask that address; its administrator allows it with --agent-urls (GROUNDSTATE_AGENT_URLS)",
@@ -57,7 +63,10 @@ impl EndpointAgent {
             None => Pool::of_endpoint(spec, options),
         };
         let pool = pool.map_err(|error| HttpError::invalid("/agent", error.to_string()))?;
-        Ok(Self { pool, temperature, max_tokens })
+        let busy =
+            || HttpError::Busy("this server already asks as many endpoints as it can; ask again later".to_owned());
+        let room = app.episodes().room_for_endpoint().ok_or_else(busy)?;
+        Ok(Self { pool, temperature, max_tokens, _room: room })
     }
 
     /// Plays the agent of an episode to its end.
@@ -79,8 +88,16 @@ impl EndpointAgent {
             if now.outcome.is_some() {
                 return Ok(());
             }
+            if now.run_state == RunState::Paused {
+                // It is played on when the run is.
+                sleep(LOOK_AGAIN).await;
+                continue;
+            }
             play::check_played(&now)?;
-            let Some(waiting) = now.waiting else { continue };
+            let Some(waiting) = now.waiting else {
+                sleep(LOOK_AGAIN).await;
+                continue;
+            };
             let episode = view::of(app, id, since).await?;
             heard.take(episode.messages, episode.refused);
             let asked = ChatRequest {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
+use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
+use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
 use domain::api::episodes::{Episode, EpisodeState};
 use domain::chat::{AgentTurn, ChatReply};
@@ -17,6 +18,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::functions::{given, name};
@@ -25,7 +27,7 @@ use super::{PATIENCE, play};
 use crate::http::access::Runner;
 use crate::http::app::App;
 use crate::http::audit::Audit;
-use crate::http::error::{Problems, Result};
+use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::Path;
 
 /// The tools of an episode, by MCP
@@ -33,7 +35,8 @@ use crate::http::extract::Path;
 /// Streamable HTTP without sessions: each POST is answered with JSON. A call of a tool is a turn of the agent. What the agent says
 /// to the user goes to `/episodes/{episode}/messages`, and what the user says comes from there.
 #[utoipa::path(post, path = "/episodes/{episode}/mcp", tag = "episodes", params(("episode" = Uuid, Path)),
-    request_body = serde_json::Value, responses((status = 200, body = serde_json::Value), Problems),
+    request_body = serde_json::Value,
+    responses((status = 200, body = serde_json::Value), (status = 202, description = "a notification"), Problems),
     security(("session" = []), ("token" = ["run"])))]
 pub async fn serve(
     State(app): State<App>,
@@ -51,8 +54,18 @@ pub async fn serve(
         .disable_allowed_hosts();
     let tools = EpisodeTools { app, id };
     let service = StreamableHttpService::new(move || Ok(tools.clone()), Arc::<NeverSessionManager>::default(), config);
-    Ok(service.handle(request).await.map(Body::new))
+    let answer = service.handle(request).await.map(Body::new);
+    let is_json =
+        answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    if !answer.status().is_client_error() || is_json {
+        return Ok(answer);
+    }
+    let text = to_bytes(answer.into_body(), LONGEST_REFUSAL).await.unwrap_or_default();
+    Err(HttpError::BadRequest(format!("this is no request of MCP: {}", String::from_utf8_lossy(&text))))
 }
+
+/// Bytes of a refusal that are shown.
+const LONGEST_REFUSAL: usize = 4_096;
 
 /// What the answer to a call begins with that was refused.
 const ERROR: &str = "Error: ";
@@ -98,22 +111,30 @@ impl ServerHandler for EpisodeTools {
 impl EpisodeTools {
     async fn call(&self, called: &str, arguments: Map<String, Value>) -> Result<String> {
         let (app, id) = (&self.app, self.id);
-        let now = play::agents_turn_or_end(app, id, PATIENCE).await?;
-        let turn = play::open_turn(&now)?.turn;
-        let episode = view::of(app, id, Since::Start).await?;
-        let function = episode.tools.iter().find(|function| name(function) == called);
+        let deadline = Instant::now() + PATIENCE;
+        let left = || deadline.saturating_duration_since(Instant::now());
+        let functions = view::of(app, id, Since::Start).await?.tools;
+        let function = functions.iter().find(|function| name(function) == called);
         let arguments = Value::Object(given(function, arguments)).to_string();
         let call = ToolCall::new(String::new(), called.to_owned(), arguments);
-        let reply = ChatReply { tool_calls: vec![call], ..ChatReply::default() };
-        play::send(app, id, Some(turn), &AgentTurn::Reply(reply)).await?;
-        play::check_played(&play::agents_turn_or_end(app, id, PATIENCE).await?)?;
+        let said = AgentTurn::Reply(ChatReply { tool_calls: vec![call], ..ChatReply::default() });
+        // Agents make several calls at once; each is a turn, in the order in which they come.
+        let turn = loop {
+            let turn = play::open_turn(&play::agents_turn_or_end(app, id, left()).await?)?.turn;
+            match play::send(app, id, Some(turn), &said).await {
+                Err(HttpError::Conflict(_)) if !left().is_zero() => {}
+                sent => break sent?,
+            }
+        };
+        play::agents_turn_or_end(app, id, left()).await?;
         Ok(answer(&view::of(app, id, Since::Turn(turn)).await?))
     }
 }
 
 /// What the agent reads after a call.
 fn answer(episode: &Episode) -> String {
-    let answers = episode.messages.iter().filter_map(|message| match message {
+    // The first is the call itself. What follows the next one is not its answer.
+    let answers = episode.messages.iter().skip(1).map_while(|message| match message {
         Message::Tool { content, .. } => Some(content.as_str()),
         _ => None,
     });

@@ -11,7 +11,7 @@ use generation::episodes::{self, NewGroup, OpenError};
 use llm::limits::{MOST_CALLS, MOST_REPLY_BYTES};
 use store::episodes::{AgentRequest, Episode};
 use store::{episodes as stored, outside_requests, players};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 use uuid::Uuid;
 
 use super::{PATIENCE, environment};
@@ -21,6 +21,8 @@ use crate::http::error::{HttpError, Result};
 
 /// How often it is looked where an episode stands that nobody told of.
 const POLL: Duration = Duration::from_secs(1);
+/// A client that can be kept waiting waits this long for users that are models, and for somebody who plays.
+const LONG_PATIENCE: Duration = Duration::from_mins(10);
 
 /// Opens episodes of one group: their ids.
 pub async fn open(
@@ -193,13 +195,30 @@ pub async fn agents_turn_or_end(app: &App, id: Uuid, patience: Duration) -> Resu
     }
 }
 
+/// Like [`agents_turn_or_end`], for clients that can be kept waiting: also while nobody plays.
+///
+/// # Errors
+/// The run does not go on.
+pub async fn agents_turn_or_end_at_last(app: &App, id: Uuid) -> Result<Episode> {
+    let deadline = Instant::now() + LONG_PATIENCE;
+    loop {
+        let now = agents_turn_or_end(app, id, PATIENCE).await?;
+        check_played(&now)?;
+        if now.outcome.is_some() || now.waiting.is_some() || Instant::now() >= deadline {
+            return Ok(now);
+        }
+        sleep(POLL).await;
+    }
+}
+
 /// Like [`agents_turn_or_end`], for clients: the turns of an endpoint are not theirs.
 pub async fn clients_turn_or_end(app: &App, id: Uuid, patience: Duration) -> Result<()> {
     let deadline = Instant::now() + patience;
     loop {
         let episode = agents_turn_or_end(app, id, deadline.saturating_duration_since(Instant::now())).await?;
         let is_theirs = episode.waiting.is_some() && !app.episodes().is_by_endpoint(id);
-        if episode.outcome.is_some() || is_theirs || Instant::now() >= deadline {
+        let is_played = episode.outcome.is_none() && !is_theirs && episode.run_state == RunState::Running;
+        if !is_played || Instant::now() >= deadline {
             return Ok(());
         }
         sleep_until(deadline.min(Instant::now() + POLL / 4)).await;

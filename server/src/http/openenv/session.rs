@@ -1,5 +1,7 @@
 //! One connection: frames in, and exactly one answer for each.
 
+use std::time::Duration;
+
 use axum::extract::ws::{Message as Frame, WebSocket};
 use domain::api::episodes::{Episode, EpisodeState};
 use domain::chat::{AgentTurn, ChatReply};
@@ -7,24 +9,30 @@ use domain::message::{Message, ToolCall};
 use generation::episodes::NewGroup;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tokio::time::timeout;
 use tracing::debug;
 use uuid::Uuid;
 
+use crate::http::access::credentials;
 use crate::http::app::App;
 use crate::http::audit::Audit;
 use crate::http::caller::Caller;
 use crate::http::episodes::play::{self, Closing};
 use crate::http::episodes::view::{self, Since};
-use crate::http::episodes::{PATIENCE, functions};
+use crate::http::episodes::{as_seen_by, functions};
 use crate::http::error::{HttpError, Result};
 use crate::http::extract;
 use crate::http::ors::caller::TrainerOf;
 use crate::http::ors::tasks::TaskList;
 use crate::http::ors::tools;
 
+/// A connection that says nothing for so long is closed. The clients' libraries send a ping each 20 seconds.
+const LONGEST_SILENCE: Duration = Duration::from_mins(30);
+
 pub struct OpenEnvSession {
     app: App,
-    caller: Caller,
+    /// The token that the client showed. It is looked at for each message: it may be withdrawn meanwhile.
+    key: String,
     /// Names of the project and the environment.
     place: (String, String),
     audit: Audit,
@@ -42,14 +50,14 @@ struct Request {
 }
 
 impl OpenEnvSession {
-    pub const fn new(app: App, caller: Caller, place: (String, String), audit: Audit) -> Self {
-        Self { app, caller, place, audit, episode: None, steps: 0 }
+    pub const fn new(app: App, key: String, place: (String, String), audit: Audit) -> Self {
+        Self { app, key, place, audit, episode: None, steps: 0 }
     }
 
     /// Answers until the client goes. An episode that it leaves behind is given up, unless it said goodbye.
     pub async fn serve(mut self, mut socket: WebSocket) {
         let mut closing = Closing::GivenUp;
-        while let Some(Ok(frame)) = socket.recv().await {
+        while let Ok(Some(Ok(frame))) = timeout(LONGEST_SILENCE, socket.recv()).await {
             let text = match frame {
                 Frame::Text(text) => text,
                 Frame::Close(_) => break,
@@ -78,9 +86,12 @@ impl OpenEnvSession {
     }
 
     async fn answer(&mut self, request: Request) -> Result<Value> {
+        let (project, environment) = &self.place;
+        let caller = credentials::by_token(&mut *self.app.pool().acquire().await?, &self.key).await?;
+        let trainer = TrainerOf::of(&self.app, &caller, Some(project), environment).await?;
         match request.kind.as_str() {
-            "reset" => self.reset(request.data).await,
-            "step" => self.step(request.data).await,
+            "reset" => self.reset(&trainer, request.data).await,
+            "step" => self.step((&caller, trainer.project), request.data).await,
             "state" => {
                 let id = self.episode.map(|id| id.to_string());
                 Ok(json!({"type": "state", "data": {"episode_id": id, "step_count": self.steps}}))
@@ -94,12 +105,9 @@ impl OpenEnvSession {
     }
 
     /// Opens an episode: `scenario` and `group`, or the `index` of a task in a `split`. `seed` counts as the group.
-    async fn reset(&mut self, data: Map<String, Value>) -> Result<Value> {
+    async fn reset(&mut self, trainer: &TrainerOf, data: Map<String, Value>) -> Result<Value> {
         self.leave(&Closing::Verified).await;
-        let (project, environment) = &self.place;
-        // A member who has left meanwhile opens nothing more.
-        let trainer = TrainerOf::of(&self.app, &self.caller, Some(project), environment).await?;
-        let list = TaskList::of(&self.app, &trainer, data.get("split").and_then(Value::as_str)).await?;
+        let list = TaskList::of(&self.app, trainer, data.get("split").and_then(Value::as_str)).await?;
         let task = data.get("index").and_then(Value::as_i64).map(|index| list.at(index)).transpose()?;
         let named = data.get("scenario").and_then(Value::as_str);
         let number = |name: &str| data.get(name).and_then(Value::as_i64).and_then(|number| i32::try_from(number).ok());
@@ -112,14 +120,14 @@ impl OpenEnvSession {
         let opened = play::open(&self.app, trainer.project, &list.environment, group, self.audit.clone()).await?;
         let id = opened[0];
         (self.episode, self.steps) = (Some(id), 0);
-        play::agents_turn_or_end(&self.app, id, PATIENCE).await?;
+        play::agents_turn_or_end_at_last(&self.app, id).await?;
         let episode = view::of(&self.app, id, Since::Start).await?;
         let said: Vec<&str> = episode.messages.iter().skip(1).map(Message::content).collect();
         let instructions = episode.messages.first().map(Message::content).unwrap_or_default();
         Ok(observation(&json!({"instructions": instructions, "text": said.join("\n")}), &episode))
     }
 
-    async fn step(&mut self, action: Map<String, Value>) -> Result<Value> {
+    async fn step(&mut self, (caller, project): (&Caller, Uuid), action: Map<String, Value>) -> Result<Value> {
         let Some(id) = self.episode else {
             return Err(HttpError::Conflict("no episode has begun; send `reset` first".to_owned()));
         };
@@ -131,8 +139,9 @@ impl OpenEnvSession {
         let (called, reply) = turn(&episode, &action)?;
         let turn = play::send(&self.app, id, episode.turn, &AgentTurn::Reply(reply)).await?;
         self.steps += 1;
-        play::check_played(&play::agents_turn_or_end(&self.app, id, PATIENCE).await?)?;
+        play::agents_turn_or_end_at_last(&self.app, id).await?;
         let next = view::of(&self.app, id, Since::Turn(turn)).await?;
+        let next = as_seen_by(&self.app, caller, project, next).await?;
         let heard = next.messages.iter().filter(|message| !matches!(message, Message::Assistant { .. }));
         let text = heard.map(Message::content).collect::<Vec<_>>().join("\n");
         let text = next.refused.clone().unwrap_or(text);
@@ -177,7 +186,7 @@ fn observation(observed: &Value, episode: &Episode) -> Value {
         "reason": result.and_then(|result| result.reason.as_deref()), "reward_components": result.map(|result| &result.reward_components),
     });
     json!({"type": "observation", "data": {
-        "observation": observed, "reward": result.and_then(|result| result.reward), "done": result.is_some(), "metadata": metadata,
+        "observation": observed, "reward": result.and_then(|result| result.reward), "done": episode.state == EpisodeState::Ended, "metadata": metadata,
     }})
 }
 

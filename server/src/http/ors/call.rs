@@ -1,7 +1,5 @@
 //! Calls of an episode's tools, answered in a stream that can be taken up again.
 
-use std::time::Duration;
-
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::response::Response;
@@ -11,20 +9,16 @@ use domain::chat::{AgentTurn, ChatReply};
 use domain::message::{Message, ToolCall};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tokio::time::sleep;
 use uuid::Uuid;
 
 use super::caller::Session;
 use super::{OrsResult, answered_in_a_stream, body, is_over, tools};
 use crate::http::app::App;
 use crate::http::audit::Audit;
-use crate::http::episodes::PATIENCE;
 use crate::http::episodes::view::{self, Since};
+use crate::http::episodes::{PATIENCE, as_seen_by};
 use crate::http::episodes::{functions, play};
 use crate::http::error::{HttpError, Result};
-
-/// How long nothing is looked at if an episode does not go on.
-const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// A call of a tool. `task_id` is the answer's that was begun and broke off.
 #[derive(Deserialize)]
@@ -38,8 +32,9 @@ struct CallBody {
 
 /// A call is a turn of the agent, and the id of its answer is the turn's number: one that is taken up again is read from the
 /// journal, and nothing is done twice.
-pub async fn call(State(app): State<App>, Session(id): Session, audit: Audit, bytes: Bytes) -> OrsResult<Response> {
+pub async fn call(State(app): State<App>, session: Session, audit: Audit, bytes: Bytes) -> OrsResult<Response> {
     audit.nothing_changed();
+    let id = session.id;
     let asked: CallBody = body(&bytes)?;
     let begun = match &asked.task_id {
         Some(task) => taken_up(&app, id, task).await?,
@@ -50,7 +45,7 @@ pub async fn call(State(app): State<App>, Session(id): Session, audit: Audit, by
         Err(refusal) => return Ok(answered_in_a_stream(id.to_string(), async { end(refusal) })),
     };
     Ok(answered_in_a_stream(turn.to_string(), async move {
-        end(answer(&app, id, turn).await.unwrap_or_else(|error| refused(&error.to_problem().detail, None)))
+        end(answer(&app, &session, turn).await.unwrap_or_else(|error| refused(&error.to_problem().detail, None)))
     }))
 }
 
@@ -89,18 +84,12 @@ async fn taken_up(app: &App, id: Uuid, task: &str) -> Result<std::result::Result
     (begun && view::is_turn(app, id, turn).await?).then_some(Ok(turn)).ok_or_else(unknown)
 }
 
-async fn answer(app: &App, id: Uuid, turn: u32) -> Result<String> {
-    // Users that are models may take minutes; the stream goes on meanwhile.
-    loop {
-        let now = play::agents_turn_or_end(app, id, PATIENCE).await?;
-        play::check_played(&now)?;
-        if now.outcome.is_some() || now.waiting.is_some() {
-            break;
-        }
-        // Else nobody may play at the moment.
-        sleep(AGAIN_AFTER).await;
-    }
+async fn answer(app: &App, session: &Session, turn: u32) -> Result<String> {
+    let id = session.id;
+    // The stream goes on meanwhile.
+    play::agents_turn_or_end_at_last(app, id).await?;
     let episode = view::of(app, id, Since::Turn(turn)).await?;
+    let episode = as_seen_by(app, &session.caller, session.project, episode).await?;
     if let Some(refused_because) = &episode.refused {
         return Ok(refused(refused_because, Some("input_validation")));
     }

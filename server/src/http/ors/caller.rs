@@ -26,13 +26,16 @@ const DEFAULT_PROJECT: &str = "default";
 
 /// Leaves a [`Caller`] with the request if somebody is known.
 pub async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> OrsResult<Response> {
-    let headers = request.headers();
-    let key = text(headers, API_KEY).or(credentials::bearer(headers)?).filter(|key| !key.is_empty());
-    if let Some(key) = key {
+    if let Some(key) = key(request.headers())? {
         let caller = credentials::by_token(&mut *app.pool().acquire().await?, key).await?;
         request.extensions_mut().insert(caller);
     }
     Ok(next.run(request).await)
+}
+
+/// The token that somebody shows.
+pub fn key(headers: &HeaderMap) -> Result<Option<&str>> {
+    Ok(text(headers, API_KEY).or(credentials::bearer(headers)?).filter(|key| !key.is_empty()))
 }
 
 /// A trainer that asks for an environment of a project, where it may run something.
@@ -76,7 +79,11 @@ impl TrainerOf {
 }
 
 /// The episode of a session, in a project where the trainer may run something.
-pub struct Session(pub Uuid);
+pub struct Session {
+    pub id: Uuid,
+    pub caller: Caller,
+    pub project: Uuid,
+}
 
 impl FromRequestParts<App> for Session {
     type Rejection = OrsError;
@@ -87,8 +94,8 @@ impl FromRequestParts<App> for Session {
         let mut db = app.pool().acquire().await?;
         let project = projects::of_conversation(&mut db, id).await?.ok_or_else(missing)?;
         let project = projects::get(&mut db, project).await?.ok_or_else(missing)?;
-        admitted(&mut db, parts, &caller, project).await?;
-        Ok(Self(id))
+        let project = admitted(&mut db, parts, &caller, project).await?.id;
+        Ok(Self { id, caller, project })
     }
 }
 

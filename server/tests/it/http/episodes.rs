@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use domain::access::{Role, Scope};
 use domain::api::episodes::{Episode, EpisodeState};
+use domain::api::groups::{GroupsSummary, RunGroup};
 use domain::api::{Page, RunState, RunSummary};
 use domain::event::{Event, EventKind};
 use domain::message::Message;
@@ -326,4 +327,50 @@ async fn an_endpoint_plays_the_agent(pool: PgPool) {
     order["agent"] = json!({"url": url, "model": "test-model"});
     let result = opened(&app, &order).await.result.unwrap();
     assert_eq!((result.reward, result.blame), (None, Some(Blame::Infrastructure)), "{result:?}");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn groups_tell_rewards_and_select_what_is_played_next(pool: PgPool) {
+    let expected = scripted(&pool, TRANSFER).await;
+    let app = filled(&pool).await;
+    let _player = player(&pool, 8);
+    let mut order = of(TRANSFER);
+    order["samples"] = json!(4);
+    let group: Vec<Episode> = app.post(EPISODES, &order).await;
+    let [good, bad, gone, open] = &group[..] else { panic!() };
+    say(&app, good, words(&expected)).await;
+    let _: Episode = app.post(&at(bad, "/verify"), &json!({})).await;
+    app.request(Method::DELETE, &at(gone, "")).send().await.unwrap();
+    let groups = format!("/api/v1/runs/{}/groups", open.run);
+    let listed: Page<RunGroup> = app.json(&groups).await;
+    let [found] = &listed.items[..] else { panic!("{listed:?}") };
+    let rewards: Vec<Option<u8>> = found.samples.iter().map(|sample| sample.reward).collect();
+    assert_eq!(rewards, [Some(1), Some(0), None, None]);
+    assert_eq!((found.scored, found.solve_rate, found.dead), (2, Some(0.5), false));
+    let summary: GroupsSummary = app.json(&format!("{groups}/summary")).await;
+    assert_eq!((summary.groups, summary.finished, summary.scored, summary.unscored), (1, 0, 2, 1));
+    let ended: Episode = app.post(&at(open, "/verify"), &json!({})).await;
+    assert_eq!(ended.state, EpisodeState::Ended, "{ended:?}");
+    // What was read a moment ago is not read again at once.
+    let summary_of = async || app.json::<GroupsSummary>(&format!("{groups}/summary")).await;
+    until("all have ended", async || summary_of().await.finished == 1).await;
+    let summary = summary_of().await;
+    let spread = (summary.finished, summary.dead, summary.spread[3]);
+    assert_eq!(spread, (1, 0, 1), "one of three, from 30 to 40 %: {summary:?}");
+    for (query, count) in [("min_solve_rate=0.5", 0), ("max_solve_rate=0.5", 1), ("dead=true", 0), ("dead=false", 1)] {
+        let listed: Page<RunGroup> = app.json(&format!("{groups}?{query}")).await;
+        assert_eq!(listed.items.len(), count, "{query}");
+    }
+    let missing = app.get(&format!("{groups}?min_solve_rate=2")).await.status();
+    assert_eq!(missing, StatusCode::BAD_REQUEST);
+
+    let runs = "/api/v1/projects/default/runs";
+    let order =
+        |min: f64, max: f64| json!({"n": 2, "paused": true, "solve_rates": {"run": open.run, "min": min, "max": max}});
+    let preview: Value = app.post(&format!("{runs}/preview"), &order(0.2, 0.8)).await;
+    assert_eq!(preview["scenarios"], json!([TRANSFER]));
+    let refused = app.refused(runs, &order(0.9, 1.0)).await;
+    assert_eq!(refused[0].0, "/solve_rates");
+    let refused = app.refused(runs, &order(-1.0, 1.0)).await;
+    assert_eq!(refused[0].0, "/solve_rates/min");
 }

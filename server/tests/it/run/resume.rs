@@ -49,7 +49,12 @@ impl Pace for Tiring {
 
 fn everywhere(pace: &Arc<Tiring>) -> Models {
     let binding = || ModelBinding::new("scripted".into(), Executor::Paced(Arc::clone(pace) as Arc<dyn Pace>));
-    Models { roles: Role::ALL.map(|role| (role, binding())).into(), panel: Vec::new(), sub_agents: [].into() }
+    Models {
+        roles: Role::ALL.map(|role| (role, binding())).into(),
+        panel: Vec::new(),
+        sub_agents: [].into(),
+        other_sub_agents: None,
+    }
 }
 
 /// Plays until the models are tired, then drops everything, as a crash does. Whether the run was stopped so.
