@@ -295,6 +295,36 @@ async fn an_agent_that_says_nothing_is_given_up(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn a_paused_run_keeps_its_episodes(pool: PgPool) {
+    let expected = scripted(&pool, TRANSFER).await;
+    let app = filled(&pool).await;
+    let _player = player(&pool, 4);
+    let episode = opened(&app, &of(TRANSFER)).await;
+    let (run, mut db): (Uuid, _) = (episode.run.parse().unwrap(), pool.acquire().await.unwrap());
+    control::pause(&mut db, run, Some("lunch")).await.unwrap();
+    let waited = app.get(&at(&episode, "?wait=1")).await;
+    assert_eq!(waited.status(), StatusCode::CONFLICT);
+    let problem: Value = waited.json().await.unwrap();
+    assert!(problem["detail"].as_str().unwrap().contains("paused: lunch; resume it first"), "{problem}");
+    let said = app.request(Method::POST, &at(&episode, "/messages")).json(&json!({"content": "Hello"})).send().await;
+    assert_eq!(said.unwrap().status(), StatusCode::CONFLICT);
+    let shown: Episode = app.json(&at(&episode, "")).await;
+    assert_eq!(shown.messages, episode.messages);
+
+    // Nobody could answer in this time.
+    sqlx::query("UPDATE requests SET created_at = now() - interval '1 hour', expires_at = now() - interval '1 minute'")
+        .execute(&pool)
+        .await
+        .unwrap();
+    assert_eq!(outside_requests::expire(&mut db).await.unwrap(), 0);
+    control::resume(&mut db, run).await.unwrap();
+    assert_eq!(outside_requests::expire(&mut db).await.unwrap(), 0);
+    assert_eq!(say(&app, &episode, words(&expected)).await.result.unwrap().reward, Some(1));
+    let again = control::retry_failed(&mut db, run).await.unwrap_err();
+    assert!(again.to_string().contains("nothing of a run of episodes is played again"), "{again}");
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn an_endpoint_plays_the_agent(pool: PgPool) {
     let expected = scripted(&pool, TRANSFER).await;
     let app = filled(&pool).await;
