@@ -16,7 +16,11 @@ DROP FUNCTION IF EXISTS blind_to(text, boolean);
 ALTER TABLE join_tokens DROP COLUMN IF EXISTS joins, DROP COLUMN IF EXISTS joins_from;
 
 DROP TABLE requests;
-ALTER TABLE runs DROP COLUMN kind;
+DROP TABLE IF EXISTS environments;
+ALTER TABLE runs
+    DROP CONSTRAINT runs_planned_positive,
+    DROP COLUMN kind,
+    ADD CONSTRAINT runs_planned_positive CHECK (planned > 0);
 ALTER TABLE runs RENAME COLUMN spec TO config;
 ALTER TABLE tallies RENAME COLUMN tasks TO conversations;
 ALTER TABLE events RENAME COLUMN task_id TO conversation_id;
