@@ -47,7 +47,7 @@ test("the samples of a group are told apart, and the best stands beside the wors
     const [one, other] = [0, 1].map((nth) => page.locator(".compared > section").nth(nth));
     await one.getByText("every check holds").waitFor();
     await other.getByText("a check fails").waitFor();
-    await other.getByText("Nothing more.").waitFor();
+    await other.getByText("The agent's program ended the episode.").waitFor();
     await fits(page);
     await screenshot(page, "compare");
     await page.getByRole("link", { name: "Groups", exact: true }).click();
