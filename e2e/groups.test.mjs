@@ -44,7 +44,7 @@ test("the samples of a group are told apart, and the best stands beside the wors
 
     await page.getByRole("link", { name: "Compare the best with the worst" }).click();
     await page.getByText("They have the first turn in common").waitFor();
-    const [one, other] = [0, 1].map((nth) => page.locator(".compared > section").nth(nth));
+    const [one, other] = [0, 1].map((nth) => page.locator(".side-by-side > section").nth(nth));
     await one.getByText("every check holds").waitFor();
     await other.getByText("a check fails").waitFor();
     await other.getByText("The agent's program ended the episode.").waitFor();

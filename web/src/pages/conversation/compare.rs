@@ -49,7 +49,7 @@ fn Comparison(left: ConversationDetail, right: ConversationDetail) -> impl IntoV
         <h1 dir="auto">{left.summary.scenario.clone()}</h1>
         <p>{parts}</p>
         <Part title="In common" turns=shared />
-        <div class="compared">
+        <div class="side-by-side">
             <Side detail=left turns=one />
             <Side detail=right turns=other />
         </div>
