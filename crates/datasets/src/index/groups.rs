@@ -133,7 +133,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// What the rewards of some rows come to, and how many of the rows have ended.
+    /// The rewards of these rows taken together, and how many of the rows have ended.
     fn rewards(&self, rows: &[usize]) -> (GroupRewards, usize) {
         let ended = rows.iter().filter(|row| self.status(**row) != Status::Unfinished).count();
         (GroupRewards::of(rows.iter().map(|row| self.reward(*row))), ended)

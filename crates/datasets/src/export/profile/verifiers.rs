@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::message::{CallArguments, TrainerMessage, messages};
 use super::{Group, GroupSample, UnfitReason, never};
 
-/// What the reward is called among those of a trace.
+/// The name of our reward in the `rewards` of a trace.
 const REWARD: &str = "groundstate";
 
 pub fn record(shape: &Shape, group: &Group<'_>, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
