@@ -46,6 +46,7 @@ pub mod role;
 pub mod row;
 pub mod scenario;
 pub mod seed;
+pub mod service;
 pub mod similarity;
 pub mod spending;
 pub mod storage;

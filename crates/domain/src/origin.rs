@@ -30,4 +30,6 @@ pub enum Origin {
     Function,
     /// A model.
     Model,
+    /// A service, or its stand-in.
+    Service,
 }

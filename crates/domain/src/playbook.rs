@@ -207,17 +207,19 @@ pub struct Tool {
     /// `*` any key, `{argument}` the value of that argument; each covers everything beneath it.
     #[serde(default)]
     pub writes: Vec<String>,
-    /// `model` only: the part of the world that the simulator sees, as patterns of the same form. `*` if not given.
+    /// `model` only: the part of the world that the simulator sees, as patterns of the same form. `*` if not given. Of a
+    /// `service`: what its `scripted` template sees.
     #[serde(default)]
     pub reads: Vec<String>,
     /// `model` only: file of the capability template (Jinja). It sees `view`, `arguments`, `tool` and `now`.
     #[serde(default)]
     pub template: Option<String>,
-    /// `model` only: JSON Schema of the response. A property with `derived: true` holds a computed value.
+    /// `model` and `service` only: JSON Schema of the response. A property with `derived: true` holds a computed value. A
+    /// service may do without.
     #[serde(default)]
     pub returns: Option<Value>,
-    /// `model` only: file of a Jinja template that renders a truthful response as JSON. The `scripted` model answers
-    /// with it. It also sees `fresh_id`, the id of the first record that the call makes.
+    /// `model` and `service` only: file of a Jinja template that renders a truthful response as JSON. The `scripted` model,
+    /// and proofs, answer with it. It also sees `fresh_id`, the id of the first record that the call makes.
     #[serde(default)]
     pub scripted: Option<String>,
     /// `model` with `writes` only: file of a Jinja template that renders the change as a JSON patch, for `scripted`.
@@ -236,6 +238,12 @@ pub struct Tool {
     /// `agent` only: names of the tools that the sub-agent may call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<String>,
+    /// `service` only: the name under which an administrator registered the service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
+    /// `service` only: the service's own name of the tool; default: the same name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_tool: Option<String>,
 }
 
 /// What answers a call.
@@ -250,6 +258,8 @@ pub enum Simulate {
     Constant,
     /// A sub-agent with its own prompt and tools, on the same world; its last message is the answer.
     Agent,
+    /// A real system: an MCP server that is leased for the conversation.
+    Service,
     /// Ends the conversation; there is no answer.
     Terminal,
 }
@@ -261,6 +271,7 @@ impl Simulate {
             Self::Model => &["template", "returns"],
             Self::Constant => &["response"],
             Self::Agent => &["prompt", "uses"],
+            Self::Service => &["service", "scripted"],
             Self::Code | Self::Terminal => &[],
         }
     }
@@ -270,6 +281,7 @@ impl Simulate {
         let besides: &[&str] = match self {
             Self::Model => &["scripted", "scripted_patch", "reads", "writes", "id_prefix"],
             Self::Code => &["writes"],
+            Self::Service => &["service_tool", "returns", "reads"],
             Self::Constant | Self::Agent | Self::Terminal => &[],
         };
         self.needs().contains(&field) || besides.contains(&field)
@@ -277,6 +289,12 @@ impl Simulate {
 }
 
 impl Tool {
+    /// The service that answers it, and its name there.
+    pub fn service(&self) -> Option<(&str, &str)> {
+        let service = self.service.as_deref().filter(|_| self.simulate == Simulate::Service)?;
+        Some((service, self.service_tool.as_deref().unwrap_or(&self.name)))
+    }
+
     /// The tool as `OpenAI` function calling describes it.
     pub fn function(&self) -> Value {
         serde_json::json!({

@@ -10,6 +10,7 @@ mod judge_view;
 mod outcome;
 mod prefetch;
 mod request;
+mod service;
 mod sub_agent;
 mod tool;
 mod turn_check;
@@ -21,6 +22,7 @@ use domain::event::{Event, EventKind, Fork, Usage};
 use domain::message::Message;
 use domain::outcome::{Blame, Ending, Outcome};
 use domain::role::Role;
+use domain::service::ServiceAnswer;
 use domain::transcript::{Caller, Frame, Refusal};
 use serde_json::Value;
 
@@ -37,6 +39,8 @@ pub struct Party {
     pub sub_agent: Option<String>,
     /// With the role of the judge: which one of the panel, from 0.
     pub judge: usize,
+    /// With the role of the tool simulator: the service that answers in its place.
+    pub service: Option<String>,
 }
 
 /// A verdict that cannot be read may be repaired once. A judge that fails again is no judge to trust.
@@ -90,7 +94,7 @@ impl Conversation {
 
     /// Who is asked now, if a model is.
     pub fn asked_party(&self) -> Option<Party> {
-        if self.due().is_some() || (self.state.phase == Phase::Tool && !self.asks_tool_simulator()) {
+        if self.due().is_some() || (self.state.phase == Phase::Tool && !self.asks_for_pending_call()) {
             return None;
         }
         self.who()
@@ -101,7 +105,8 @@ impl Conversation {
         let role = self.state.phase.asks()?;
         let sub_agent = self.state.acting().caller.sub_agent().filter(|_| role == Role::Agent).map(str::to_owned);
         let judge = if role == Role::Judge { self.state.transcript.verdicts.len() } else { 0 };
-        Some(Party { role, sub_agent, judge })
+        let service = if role == Role::ToolSimulator { self.pending_service().map(str::to_owned) } else { None };
+        Some(Party { role, sub_agent, judge, service })
     }
 
     /// What a model is asked now. `None` if none is, or if the documents' own template does not render for this
@@ -110,6 +115,7 @@ impl Conversation {
         match &self.state.phase {
             Phase::User => Some(self.ask_user()),
             Phase::Agent => Some(self.ask_agent()),
+            Phase::Tool if self.pending_service().is_some() => None,
             Phase::Tool => self.ask_pending_tool()?.ok(),
             Phase::Write { response } => Some(self.ask_state_manager(response)),
             Phase::Judge => self.ask_judge(self.state.transcript.verdicts.len()).ok(),
@@ -123,11 +129,18 @@ impl Conversation {
         let kind = match self.state.phase.clone() {
             Phase::User => self.hear_user(reply),
             Phase::Agent => self.hear_agent(reply),
+            Phase::Tool if self.pending_service().is_some() => self.hear_service_stand_in(&reply)?,
             Phase::Tool => self.hear_tool_simulator(&reply)?,
             Phase::Write { response } => self.hear_state_manager(&reply, &response)?,
             Phase::Judge => self.hear_judge(&reply),
             _ => return None,
         };
+        self.record(kind)
+    }
+
+    /// Takes the answer of a service.
+    pub(crate) fn hear_answer_of_service(&mut self, answer: &ServiceAnswer) -> Option<Event> {
+        let kind = self.hear_service(answer).filter(|_| self.state.phase == Phase::Tool)?;
         self.record(kind)
     }
 

@@ -32,11 +32,15 @@ impl Task for Conversation {
         self.ask()
     }
 
-    fn resolve(&mut self, _request: &Request<Party>, resolution: Resolution) -> Option<Event> {
+    fn resolve(&mut self, request: &Request<Party>, resolution: Resolution) -> Option<Event> {
         match resolution {
             Resolution::Reply(reply) => self.hear(reply),
             Resolution::Unusable { reply, reason } => self.refuse(reply, &reason),
             Resolution::Lost { reason } => self.lose(&reason),
+            Resolution::Message(message) if request.to.service.is_some() => match serde_json::from_value(message) {
+                Ok(answer) => self.hear_answer_of_service(&answer),
+                Err(error) => self.lose(&format!("this is no answer of a service: {error}")),
+            },
             Resolution::Message(message) => match serde_json::from_value(message) {
                 Ok(AgentTurn::Reply(reply)) => self.hear(reply),
                 Ok(AgentTurn::End) => self
@@ -60,8 +64,11 @@ impl Task for Conversation {
         }
     }
 
-    /// An agent outside is told where its turn stands: everything else is in the events.
+    /// A service is asked by a call. An agent outside is told where its turn stands: everything else is in the events.
     fn message(&self, request: &Request<Party>) -> Option<Value> {
+        if request.to.service.is_some() {
+            return serde_json::to_value(self.service_call()?).ok();
+        }
         let turn = self.state().transcript.next_seq;
         (request.to.role == Role::Agent).then(|| json!({"turn": turn, "reward_if_ended": self.reward_if_ended()}))
     }

@@ -14,6 +14,7 @@ pub mod plan;
 pub mod probes;
 pub mod review_queue;
 pub mod run;
+pub mod services;
 pub mod stored_runs;
 pub mod worlds;
 

@@ -13,11 +13,13 @@ use domain::forecast::Pilot;
 use domain::problem::{MOST_PROBLEMS, did_you_mean, explained};
 use domain::role::Role;
 use llm::{ModelSpec, PoolSpec, Registry};
+use tools::Tools;
 use uuid::Uuid;
 
 use self::selection::Selection;
 use super::plan::RunConfig;
 use super::run::Terms;
+use crate::services;
 use projects::library::Library;
 
 /// Most conversations of a run.
@@ -34,6 +36,7 @@ pub struct CheckedOrder {
 struct OrderChecker<'a> {
     library: &'a Library,
     registry: &'a Registry,
+    tools: &'a Tools,
     errors: Vec<FieldError>,
 }
 
@@ -43,13 +46,14 @@ pub fn check(
     order: &RunOrder,
     library: &Library,
     registry: &Registry,
+    tools: &Tools,
     project: Uuid,
 ) -> Result<CheckedOrder, Vec<FieldError>> {
     let too_much = limits::problems(order);
     if !too_much.is_empty() {
         return Err(too_much.into_iter().map(|(at, detail)| FieldError::at(&at, detail)).collect());
     }
-    let mut checking = OrderChecker { library, registry, errors: Vec::new() };
+    let mut checking = OrderChecker { library, registry, tools, errors: Vec::new() };
     let ordered = checking.ordered(order, project);
     if checking.errors.is_empty() { Ok(ordered) } else { Err(checking.errors) }
 }
@@ -99,6 +103,11 @@ impl OrderChecker<'_> {
         let pools = self.pools(models.values().chain(&panel).chain(sub_agents.values()));
         let mut budget = order.budget.clone();
         let forecast = order.forecast.map(|after| Pilot::within(after, &mut budget));
+        let scenarios: Vec<String> = selection.scenarios.iter().map(|scenario| scenario.id.clone()).collect();
+        let services = services::of_scenarios(library, &scenarios, self.tools).unwrap_or_else(|reason| {
+            self.wrong("/scenarios", reason);
+            BTreeMap::new()
+        });
         let config = RunConfig {
             models,
             panel,
@@ -112,7 +121,8 @@ impl OrderChecker<'_> {
             branch_of: None,
             branches: order.branches,
             faults: order.faults.clone(),
-            scenarios: selection.scenarios.iter().map(|scenario| scenario.id.clone()).collect(),
+            services,
+            scenarios,
             personas: profiles.keys().cloned().collect(),
             complexity: order.complexity.clone(),
             samples,

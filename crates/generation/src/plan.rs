@@ -19,6 +19,7 @@ use llm::{ModelSpec, PoolSpec, Registry};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::services::PlayedBy;
 use projects::library::Library;
 use store::clock;
 use store::conversations::PlannedConversation;
@@ -61,6 +62,9 @@ pub struct RunConfig {
     /// Who plays a sub-agent, by its name; the others are played by the agent's model.
     #[serde(default)]
     pub sub_agents: BTreeMap<String, ModelSpec>,
+    /// Who answers the tools of each service that its playbooks name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub services: BTreeMap<String, PlayedBy>,
     /// Whether the work of sub-agents is also written as rows of its own.
     #[serde(default)]
     pub branches: bool,
@@ -157,12 +161,14 @@ impl RunConfig {
         self.models.get(&Role::Judge).into_iter().chain(&self.panel).collect()
     }
 
-    /// Role -> model, in words; sub-agents with a model of their own as `agent.NAME`, further judges as `judge.2`.
+    /// Role -> model, in words; sub-agents with a model of their own as `agent.NAME`, further judges as `judge.2`, services as
+    /// `service.NAME`.
     pub fn model_names(&self) -> BTreeMap<String, String> {
         let roles = self.models.iter().map(|(role, model)| (role.to_string(), model.to_string()));
         let subs = self.sub_agents.iter().map(|(name, model)| (format!("{}.{name}", Role::Agent), model.to_string()));
         let panel = self.panel.iter().zip(2..).map(|(model, n)| (format!("{}.{n}", Role::Judge), model.to_string()));
-        roles.chain(subs).chain(panel).collect()
+        let services = self.services.iter().map(|(name, played)| (format!("service.{name}"), played.told(name)));
+        roles.chain(subs).chain(panel).chain(services).collect()
     }
 }
 

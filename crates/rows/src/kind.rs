@@ -50,7 +50,7 @@ pub struct WorkflowRows {
 struct OwnPassages(Arc<Workflow>);
 
 impl Service for OwnPassages {
-    fn answer(&self, message: Value) -> BoxFuture<'static, Result<Value, String>> {
+    fn answer(&self, _task: Uuid, message: Value) -> BoxFuture<'static, Result<Value, String>> {
         let found = self.0.find(&message);
         futures::future::ready(Ok(found)).boxed()
     }

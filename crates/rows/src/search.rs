@@ -30,7 +30,7 @@ impl SearchedIndex {
 }
 
 impl Service for SearchedIndex {
-    fn answer(&self, message: Value) -> BoxFuture<'static, Result<Value, String>> {
+    fn answer(&self, _task: Uuid, message: Value) -> BoxFuture<'static, Result<Value, String>> {
         let index = self.0.clone();
         async move {
             let most = usize::try_from(message["k"].as_u64().unwrap_or_default()).unwrap_or(usize::MAX);

@@ -9,6 +9,7 @@ use futures::future::BoxFuture;
 use runtime::{Executor, ModelBinding, Service};
 use serde_json::Value;
 use tools::Tools;
+use uuid::Uuid;
 use workflow::Workflow;
 
 use crate::spec::RowsSpec;
@@ -19,7 +20,7 @@ struct RegisteredTool {
 }
 
 impl Service for RegisteredTool {
-    fn answer(&self, message: Value) -> BoxFuture<'static, Result<Value, String>> {
+    fn answer(&self, _task: Uuid, message: Value) -> BoxFuture<'static, Result<Value, String>> {
         self.tools.call(&self.name, message).map(Ok).boxed()
     }
 }

@@ -10,6 +10,7 @@ use futures::future::BoxFuture;
 use llm::{EndpointOptions, Member, ModelSpec, Pool, PoolSpec, PoolStatus, Registry};
 use parking_lot::Mutex;
 use serde_json::Value;
+use uuid::Uuid;
 
 /// A model that loses so many calls in a row, each after all its attempts, is out of order: going on would only spoil
 /// tasks.
@@ -23,7 +24,7 @@ pub enum Executor {
     /// The task's own stand-in answers, when this lets it: for demonstrations and tests that need the time that a model takes.
     Paced(Arc<dyn Pace>),
     Model(Arc<Pool>),
-    /// A function of this process that takes time, such as a search in an index.
+    /// Something that this process reaches, such as an index or a tool.
     Service(Arc<dyn Service>),
     /// Somebody outside of this process answers, such as an outside agent or a worker.
     Outside(OutsideParty),
@@ -41,7 +42,10 @@ pub struct OutsideParty {
 /// Answers messages of tasks in this process.
 pub trait Service: Send + Sync {
     /// The answer, or why there is none.
-    fn answer(&self, message: Value) -> BoxFuture<'static, Result<Value, String>>;
+    fn answer(&self, task: Uuid, message: Value) -> BoxFuture<'static, Result<Value, String>>;
+
+    /// The task asks no more for now: it has ended, or is played on later, here or elsewhere.
+    fn release(&self, _task: Uuid) {}
 }
 
 /// How long a stand-in takes.
@@ -84,6 +88,7 @@ impl ModelBinding {
 pub struct ModelClients {
     options: EndpointOptions,
     known: Arc<Mutex<HashMap<String, CachedClients>>>,
+    services: Arc<HashMap<String, ModelBinding>>,
 }
 
 struct CachedClients {
@@ -94,7 +99,22 @@ struct CachedClients {
 
 impl ModelClients {
     pub fn new(options: EndpointOptions) -> Self {
-        Self { options, known: Arc::default() }
+        Self { options, known: Arc::default(), services: Arc::default() }
+    }
+
+    /// And services that answer tools, by name.
+    #[must_use]
+    pub fn with_services(self, services: impl IntoIterator<Item = (String, Arc<dyn Service>)>) -> Self {
+        let binding = |(name, service): (String, _)| {
+            let binding = ModelBinding::new(name.as_str().into(), Executor::Service(service));
+            (name, binding)
+        };
+        Self { services: Arc::new(services.into_iter().map(binding).collect()), ..self }
+    }
+
+    /// The service with this name; `None` if this process has none.
+    pub fn service(&self, name: &str) -> Option<&ModelBinding> {
+        self.services.get(name)
     }
 
     /// How long its clients wait, and how often they try.

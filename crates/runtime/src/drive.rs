@@ -6,6 +6,7 @@
 mod answers;
 mod requests;
 mod stopwatch;
+mod used_services;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -38,6 +39,7 @@ use answers::stood_in;
 use requests::RequestOutcome;
 use stopwatch::RequestTimes;
 pub use stopwatch::Stopwatch;
+use used_services::UsedServices;
 
 /// Why a task is not played on here.
 #[derive(Debug, thiserror::Error)]
@@ -221,6 +223,8 @@ struct Drive<'a, K: RunKind> {
     answers: FuturesUnordered<BoxFuture<'a, TimedAnswer<K::Responder>>>,
     /// Where models tell of replies that still come.
     listener: Option<Channel<PartialReply<K::Responder>>>,
+    /// Services that were asked.
+    used: UsedServices,
     /// Whether the database may have requests of this attempt.
     asked_outside: bool,
     /// It is not played again, whoever spoiled it.
@@ -268,6 +272,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
             open: Vec::new(),
             answers: FuturesUnordered::new(),
             listener: None,
+            used: UsedServices::new(planned.id),
             asked_outside: false,
             is_last: false,
             watch: Stopwatch::start(Instant::now()),

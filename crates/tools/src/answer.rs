@@ -7,10 +7,17 @@ use serde_json::{Value, json};
 pub const MOST_BYTES: usize = 1 << 20;
 
 pub fn succeeded(value: Value) -> Value {
-    match untrusted::check(&value) {
-        Ok(()) => json!({"value": value}),
-        Err(reason) => failed(&format!("gave an answer that cannot be kept: {reason}")),
+    match kept(value) {
+        Ok(value) => json!({"value": value}),
+        Err(reason) => failed(&reason),
     }
+}
+
+/// # Errors
+/// The value cannot be kept.
+pub fn kept(value: Value) -> Result<Value, String> {
+    let checked = untrusted::check(&value);
+    checked.map(|()| value).map_err(|reason| format!("gave an answer that cannot be kept: {reason}"))
 }
 
 /// `reason` may repeat what the tool said.

@@ -1,6 +1,7 @@
-//! The file that registers tools.
+//! The file that registers tools and services.
 
-use std::collections::BTreeMap;
+mod services;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ use tokio::sync::Semaphore;
 
 use crate::endpoint::Endpoint;
 use crate::server::Server;
-use crate::{Target, Tool};
+use crate::{Registered, Target, Tool};
+use services::ServiceEntry;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest name.
@@ -28,6 +30,8 @@ struct File {
     endpoints: Vec<Entry>,
     /// MCP servers, reached over HTTP.
     servers: Vec<Entry>,
+    /// Pools of MCP servers that hold the state of one conversation at a time, for tools with `simulate: service`.
+    services: Vec<ServiceEntry>,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -65,9 +69,9 @@ const fn usual_in_flight() -> u32 {
 
 /// # Errors
 /// Everything that is wrong, each with its line.
-pub fn read(path: &str, text: &str) -> Result<BTreeMap<String, Arc<Tool>>, Vec<Problem>> {
+pub fn read(path: &str, text: &str) -> Result<Registered, Vec<Problem>> {
     let (file, located) = document::located::<File>(path, text)?;
-    let mut reader = Reader { located: &located, tools: BTreeMap::new(), problems: Vec::new() };
+    let mut reader = Reader { located: &located, registered: Registered::default(), problems: Vec::new() };
     for (i, entry) in file.endpoints.iter().enumerate() {
         let at = format!("/endpoints/{i}");
         if !entry.tools.is_empty() {
@@ -79,13 +83,16 @@ pub fn read(path: &str, text: &str) -> Result<BTreeMap<String, Arc<Tool>>, Vec<P
         let server = |url: Url, http| Target::Server(Server { url: url.into(), http, tools: entry.tools.clone() });
         reader.add(entry, &format!("/servers/{i}"), server);
     }
+    for (i, entry) in file.services.iter().enumerate() {
+        reader.add_service(entry, &format!("/services/{i}"));
+    }
     reader.problems.sort();
-    if reader.problems.is_empty() { Ok(reader.tools) } else { Err(reader.problems) }
+    if reader.problems.is_empty() { Ok(reader.registered) } else { Err(reader.problems) }
 }
 
 struct Reader<'a> {
     located: &'a LocatedValue,
-    tools: BTreeMap<String, Arc<Tool>>,
+    registered: Registered,
     problems: Vec<Problem>,
 }
 
@@ -95,22 +102,38 @@ impl Reader<'_> {
     }
 
     fn add(&mut self, entry: &Entry, at: &str, target: impl FnOnce(Url, Client) -> Target) {
-        let is_plain = entry.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-        if !is_plain || entry.name.is_empty() || entry.name.len() > LONGEST_NAME {
-            let message = format!("expected lower-case letters, digits and `_`, at most {LONGEST_NAME}");
-            self.problem(&format!("{at}/name"), message);
-        } else if self.tools.contains_key(&entry.name) {
-            self.problem(&format!("{at}/name"), format!("`{}` is registered already", entry.name));
-        }
+        self.name(&entry.name, at);
         let url = url(&entry.url).map_err(|message| self.problem(&format!("{at}/url"), message));
-        let http = client(entry).map_err(|(field, message)| self.problem(&format!("{at}/{field}"), message));
+        let http = client(entry.key_env.as_ref(), entry.key_file.as_ref())
+            .map_err(|(field, message)| self.problem(&format!("{at}/{field}"), message));
         if let (Ok(url), Ok(http)) = (url, http) {
             let tool = Tool {
                 target: target(url, http),
                 timeout: Duration::from_secs(entry.timeout_seconds),
                 in_flight: Semaphore::new(entry.max_in_flight as usize),
             };
-            self.tools.insert(entry.name.clone(), Arc::new(tool));
+            self.registered.tools.insert(entry.name.clone(), Arc::new(tool));
+        }
+    }
+
+    fn name(&mut self, name: &str, at: &str) {
+        let is_plain = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        if !is_plain || name.is_empty() || name.len() > LONGEST_NAME {
+            let message = format!("expected lower-case letters, digits and `_`, at most {LONGEST_NAME}");
+            self.problem(&format!("{at}/name"), message);
+        } else if self.registered.tools.contains_key(name) || self.registered.services.contains_key(name) {
+            self.problem(&format!("{at}/name"), format!("`{name}` is registered already"));
+        }
+    }
+
+    fn add_service(&mut self, entry: &ServiceEntry, at: &str) {
+        self.name(&entry.name, at);
+        match services::place(entry) {
+            Ok(place) => {
+                let service = services::service(entry, place);
+                self.registered.services.insert(entry.name.clone(), Arc::new(service));
+            }
+            Err((field, message)) => self.problem(&format!("{at}/{field}"), message),
         }
     }
 }
@@ -130,8 +153,8 @@ fn url(text: &str) -> Result<Url, &'static str> {
 
 /// # Errors
 /// The field, and what is wrong with it.
-fn client(entry: &Entry) -> Result<Client, (&'static str, String)> {
-    let place = match (&entry.key_env, &entry.key_file) {
+fn client(key_env: Option<&String>, key_file: Option<&String>) -> Result<Client, (&'static str, String)> {
+    let place = match (key_env, key_file) {
         (Some(_), Some(_)) => return Err(("key_file", "give either `key_env` or `key_file`".to_owned())),
         (Some(variable), None) => Some(("key_env", KeyPlace::Env(variable.clone()))),
         (None, Some(path)) => Some(("key_file", KeyPlace::File(path.clone()))),

@@ -32,6 +32,7 @@ use uuid::Uuid;
 
 use super::connection::{Connection, ConnectionArgs};
 use super::interrupts::Interrupts;
+use super::tools_file::ToolsArgs;
 use super::{INTERRUPTED, PAUSED, SPOILED, models_file};
 use crate::output::say;
 use datasets::export::{self, Choice};
@@ -39,9 +40,9 @@ use domain::bad_input::BadInput;
 use generation::Player;
 use generation::order::selection::{self, Selection};
 use generation::plan::{self, RunConfig};
-use generation::probes;
 use generation::run::{self, Terms};
 use generation::{ConversationRun, Conversations};
+use generation::{probes, services};
 use projects::library::Library;
 use runtime::{Disks, ModelClients, Options, RunControl, RunKind, Runnable};
 use store::control::{self, ControlError};
@@ -122,6 +123,8 @@ pub struct Generate {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
+    tools: ToolsArgs,
+    #[command(flatten)]
     connection: ConnectionArgs,
 }
 
@@ -200,6 +203,9 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     let out = std::path::absolute(&args.out)?.display().to_string();
     let (variant, branches) = (args.variant.clone(), args.branches);
     let retries = args.retries;
+    let scenarios: Vec<String> = selection.scenarios.iter().map(|scenario| scenario.id.clone()).collect();
+    let services = services::of_scenarios(&library, &scenarios, &args.tools.read()?)
+        .map_err(|reason| BadInput::one("--scenario", reason))?;
     let config = RunConfig {
         branch_of: None,
         forecast: None,
@@ -215,7 +221,8 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
         sub_agents,
         branches,
         faults,
-        scenarios: selection.scenarios.iter().map(|scenario| scenario.id.clone()).collect(),
+        services,
+        scenarios,
         personas: profiles.keys().cloned().collect(),
         complexity,
         samples: args.samples,
@@ -265,7 +272,8 @@ async fn with_connection(args: &Generate, order: Option<Order>) -> anyhow::Resul
 
 async fn play_and_export(args: &Generate, connection: &Connection, order: Option<Order>) -> anyhow::Result<ExitCode> {
     let pool = &connection.pool;
-    let clients = ModelClients::new(EndpointOptions::default());
+    let clients =
+        ModelClients::new(EndpointOptions::default()).with_services(services::registered(&args.tools.read()?));
     let _following = runtime::follow(pool, &clients);
     let run = match order {
         Some(order) => stored(pool, order, args.forecast, &clients).await?,

@@ -22,6 +22,7 @@ use crate::output::say;
 use crate::playable::Player;
 use crate::player_process::{self, PlayerOrder};
 use crate::telemetry;
+use generation::services;
 use rows::RowResources;
 use runtime::jobs::{self, Handlers};
 use runtime::{Disks, ModelClients, Options};
@@ -180,14 +181,15 @@ pub async fn run(args: Play) -> anyhow::Result<ExitCode> {
 
 async fn play(args: &Play, connection: &Connection, stop: &CancellationToken) -> anyhow::Result<()> {
     let (player, pool) = (&args.player, &connection.pool);
-    let clients = player.clients();
+    let tools = args.tools.read()?;
+    let clients = player.clients().with_services(services::registered(&tools));
     let _following = runtime::follow(pool, &clients);
     if args.child {
         player_process::obey(stop.clone(), clients.clone());
     }
     let files = args.files.clone().unwrap_or_else(|| args.connection.data_dir().join("files"));
     let objects = args.objects.as_deref().filter(|place| !place.is_empty()).map(Objects::open).transpose()?;
-    let resources = RowResources::new(clients.clone(), objects.clone(), &files, args.tools.read()?);
+    let resources = RowResources::new(clients.clone(), objects.clone(), &files, tools);
     if args.quarantined {
         return player.play_quarantined(pool.clone(), resources, stop).await;
     }

@@ -7,7 +7,7 @@ use tools::Tools;
 
 #[derive(clap::Args)]
 pub struct ToolsArgs {
-    /// File that registers the HTTP endpoints and MCP servers that workflows may call (see docs/workflows.md)
+    /// File that registers the HTTP endpoints, MCP servers and services that documents may call (see docs/services.md)
     #[arg(long, env = "GROUNDSTATE_TOOLS", value_name = "FILE")]
     pub tools: Option<PathBuf>,
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::extract::FromRef;
+use generation::services;
 use llm::{AllowedKeys, Registry};
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
@@ -63,7 +64,8 @@ struct Shared {
 }
 
 impl App {
-    pub fn new(setup: Setup) -> Self {
+    pub fn new(mut setup: Setup) -> Self {
+        setup.clients = setup.clients.with_services(services::registered(&setup.tools));
         let index = Index::new(setup.pool.clone());
         let searched = IndexCache::new(setup.objects.clone(), setup.files.join("indexes"));
         let episodes = EpisodeSignals::new(&setup.pool, &setup.stop);

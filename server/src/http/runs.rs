@@ -111,7 +111,7 @@ async fn checked<N: RequiredScope>(
 ) -> Result<(Arc<Library>, CheckedOrder)> {
     let library = documents::library(app.pool(), app.libraries(), who.project).await?;
     let registry = models::registry(app).await?;
-    let mut checked = order::check(order, &library, &registry, who.project).map_err(HttpError::Invalid)?;
+    let mut checked = order::check(order, &library, &registry, app.tools(), who.project).map_err(HttpError::Invalid)?;
     if let Some(band) = &order.solve_rates {
         let scenarios = within(app, who, band, std::mem::take(&mut checked.config.scenarios)).await?;
         checked.config.scenarios = scenarios;

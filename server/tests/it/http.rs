@@ -104,6 +104,7 @@ impl TestApp {
     }
 
     async fn set_up(pool: &PgPool, registry: Registry, https: bool, limits: ConnectionLimits) -> Self {
+        support::stuck::watch(pool);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let files = tempfile::tempdir().unwrap();

@@ -21,6 +21,7 @@ mod refusals;
 mod resume;
 mod rows;
 mod seed;
+mod services;
 mod shipped_workflows;
 mod storage;
 mod unanswered;

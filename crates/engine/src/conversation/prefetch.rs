@@ -56,12 +56,12 @@ impl Conversation {
             };
             match tool.simulate() {
                 Simulate::Model if place > 0 => {
-                    let who = Party { role: Role::ToolSimulator, sub_agent: None, judge: 0 };
+                    let who = Party { role: Role::ToolSimulator, sub_agent: None, judge: 0, service: None };
                     let asked = self.ask_tool_simulator(tool, &arguments, &call.id).ok();
                     asks.extend(asked.map(|ask| (self.request_of_call(who, &call.id), ask)));
                 }
                 Simulate::Model | Simulate::Code | Simulate::Constant => {}
-                Simulate::Agent | Simulate::Terminal => break,
+                Simulate::Agent | Simulate::Service | Simulate::Terminal => break,
             }
         }
         asks
@@ -74,7 +74,7 @@ impl Conversation {
         let others = self.state.transcript.verdicts.len() + 1..self.case.judges;
         others
             .filter_map(|judge| {
-                let who = Party { role: Role::Judge, sub_agent: None, judge };
+                let who = Party { role: Role::Judge, sub_agent: None, judge, service: None };
                 Some((self.request(who), self.ask_judge(judge).ok()?))
             })
             .collect()

@@ -1,11 +1,15 @@
 //! Which request is which: the same question at the same place is the same request.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::LazyLock;
 
-use domain::role::Role;
+use domain::role::{Role, RoleId};
 use domain::task::{Request, RequestId};
 
 use super::{Conversation, Party};
+
+/// How usage and metrics name services: they are no model, and cost no tokens.
+static SERVICE: LazyLock<RoleId> = LazyLock::new(|| RoleId::named("service"));
 
 impl Conversation {
     /// The request to this role at this place. The first pending call is what a tool simulator answers.
@@ -32,6 +36,7 @@ impl Conversation {
     fn request_at(&self, who: Party, place: impl Hash) -> Request<Party> {
         let mut id = DefaultHasher::new();
         (who.role, self.state.transcript.refused().len(), place).hash(&mut id);
-        Request { id: RequestId(id.finish()), role: who.role.into(), to: who }
+        let role = if who.service.is_some() { *SERVICE } else { who.role.into() };
+        Request { id: RequestId(id.finish()), role, to: who }
     }
 }

@@ -276,6 +276,7 @@ mod faults;
 mod judged;
 mod prefetch;
 mod properties;
+mod service;
 mod styles;
 mod team;
 mod tools;

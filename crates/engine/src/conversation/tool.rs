@@ -27,14 +27,15 @@ const OFFERED_IDS: u32 = 4;
 pub(super) type CheckedCall<'a> = Result<(&'a Tool, Map<String, Value>), (Answer, String)>;
 
 impl Conversation {
-    /// Whether a model answers the pending call.
-    pub(super) fn asks_tool_simulator(&self) -> bool {
+    /// Whether a model or a service answers the pending call.
+    pub(super) fn asks_for_pending_call(&self) -> bool {
         let Some(call) = self.state.acting().pending.front() else { return false };
-        // What needs no model is the rule, and whether a call is valid is not cheap to say.
-        let by_model = self.case.playbook.tool(call.name()).is_some_and(|tool| tool.simulate() == Simulate::Model);
-        by_model
+        // What needs neither is the rule, and whether a call is valid is not cheap to say.
+        let asks = |tool: &Tool| tool.simulate() == Simulate::Service || tool.simulate() == Simulate::Model;
+        self.case.playbook.tool(call.name()).is_some_and(asks)
             && self.checked(call).is_ok_and(|(tool, arguments)| {
-                self.refused_by_fault(tool).is_none() && self.capability(tool, &arguments).is_ok()
+                let by_model = tool.simulate() == Simulate::Model;
+                self.refused_by_fault(tool).is_none() && (!by_model || self.capability(tool, &arguments).is_ok())
             })
     }
 
@@ -54,7 +55,7 @@ impl Conversation {
     }
 
     /// The call to answer, with its tool and arguments or the reason to refuse it.
-    fn pending_call(&self) -> Option<(&ToolCall, CheckedCall<'_>)> {
+    pub(super) fn pending_call(&self) -> Option<(&ToolCall, CheckedCall<'_>)> {
         let call = self.state.acting().pending.front()?;
         Some((call, self.checked(call)))
     }
@@ -110,6 +111,7 @@ impl Conversation {
             }
             Simulate::Terminal => answered(call, Answer::Terminal, String::new(), NO_USAGE),
             Simulate::Agent => self.delegate(call, tool),
+            Simulate::Service => return None,
             Simulate::Model => {
                 let reason = self.capability(tool, &arguments).err()?;
                 unanswered(call, format!("the template of `{}` does not render: {reason}", tool.spec.name))
@@ -137,7 +139,7 @@ impl Conversation {
     }
 
     /// What arrives of an answer that a fault is planned for.
-    fn with_fault(&self, tool: &Tool, mut event: EventKind) -> EventKind {
+    pub(super) fn with_fault(&self, tool: &Tool, mut event: EventKind) -> EventKind {
         let EventKind::ToolAnswered { content, answer: Answer::Succeeded, .. } = &mut event else { return event };
         let Some(kind) = self.fault(tool) else { return event };
         *content = faults::garbled(kind, content);
@@ -170,7 +172,7 @@ impl Conversation {
     }
 
     /// Size of all answers so far, with their patches, in bytes.
-    fn answered_bytes(&self) -> usize {
+    pub(super) fn answered_bytes(&self) -> usize {
         self.state.transcript.calls.iter().map(|call| call.content.len() + bytes_of(&call.patch)).sum()
     }
 
@@ -315,7 +317,7 @@ fn bytes_of(patch: &Patch) -> usize {
 }
 
 /// Nobody could answer: the agent is told no more than that, and people why.
-fn unanswered(call: &ToolCall, why: String) -> EventKind {
+pub(super) fn unanswered(call: &ToolCall, why: String) -> EventKind {
     let (call_id, tool, content) = (call.id.clone(), call.name().to_owned(), FALLBACK.to_owned());
     let (answer, patch) = (Answer::Fallback, Patch::new());
     EventKind::ToolAnswered { call_id, tool, content, answer, patch, fault: None, note: Some(why), usage: NO_USAGE }

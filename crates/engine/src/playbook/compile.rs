@@ -294,6 +294,8 @@ impl Compiler<'_> {
             ("id_prefix", spec.id_prefix.is_some()),
             ("prompt", spec.prompt.is_some()),
             ("uses", !spec.uses.is_empty()),
+            ("service", spec.service.is_some()),
+            ("service_tool", spec.service_tool.is_some()),
         ];
         for (field, present) in fields {
             if !present && spec.simulate.needs().contains(&field) {

@@ -77,6 +77,7 @@ impl Attempt {
                 Simulate::Code => Origin::Function,
                 Simulate::Constant | Simulate::Terminal => Origin::Playbook,
                 Simulate::Model | Simulate::Agent => Origin::Model,
+                Simulate::Service => Origin::Service,
             },
         })
     }

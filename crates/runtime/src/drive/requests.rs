@@ -90,8 +90,9 @@ impl<'a, K: RunKind> Drive<'a, K> {
                 }
                 let Some(message) = self.task.message(request) else { return Ok(RequestOutcome::Unaskable) };
                 let prefetched = self.prefetched.take(request.id, &message);
-                let service = Arc::clone(service);
-                let now = async move { RequestAnswer::Service(service.answer(message).await) };
+                self.used.add(service);
+                let (service, task) = (Arc::clone(service), self.planned.id);
+                let now = async move { RequestAnswer::Service(service.answer(task, message).await) };
                 prefetched_or(prefetched, now.boxed())
             }
             Executor::Outside(party) => {
@@ -219,7 +220,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
             let answer = match (&binding.executor, &body) {
                 (Executor::Model(pool), RequestBody::Chat(chat)) => self.early_call(&request, pool, chat),
                 (Executor::Service(service), RequestBody::Message(message)) => {
-                    self.early_search(&request, service.answer(message.clone()))
+                    self.early_search(&request, service.answer(self.planned.id, message.clone()))
                 }
                 _ => continue,
             };

@@ -10,10 +10,10 @@ use domain::outcome::{Blame, Ending as ConversationEnding, Outcome};
 use domain::reward::reward;
 use domain::role::{Role, RoleId};
 use domain::seed::Seed;
-use domain::task::{AdvanceOutcome, Next, Resolution, Task, advance};
+use domain::task::{AdvanceOutcome, Next, Request, Resolution, Task, advance};
 use domain::transcript::Transcript;
 use domain::verdict::{Verdict, Verification};
-use engine::{Case, Conversation};
+use engine::{Case, Conversation, Party};
 use serde_json::{Map, Value, json};
 
 use super::asking::OpenRequest;
@@ -42,7 +42,11 @@ impl Conversing {
     fn advance(&mut self) -> bool {
         loop {
             let all = |_: &Conversation, _| ControlFlow::Continue(());
-            let AdvanceOutcome::Waiting([request]) = advance(&mut self.conversation, |_, _| None, all) else {
+            // A service is leased for a conversation of a run; here its tools are answered as in proofs.
+            let service = |own: &Conversation, request: &Request<Party>| {
+                request.to.service.is_some().then(|| own.stand_in(request))
+            };
+            let AdvanceOutcome::Waiting([request]) = advance(&mut self.conversation, service, all) else {
                 return false;
             };
             self.asked = request.to.role;

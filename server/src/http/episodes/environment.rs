@@ -40,7 +40,7 @@ pub async fn checked(app: &App, project: Uuid, environment: &Environment) -> Res
     let registry = models::registry(app).await?;
     let idle = environment.idle_seconds.unwrap_or(episodes::IDLE_SECONDS);
     let mut wrong = own_problems(environment, idle);
-    let order = order::check(&as_run(environment), &library, &registry, project);
+    let order = order::check(&as_run(environment), &library, &registry, app.tools(), project);
     let mut order = match order {
         Ok(order) if wrong.is_empty() => episodes::outside(order, idle),
         Ok(_) => return Err(HttpError::Invalid(wrong)),

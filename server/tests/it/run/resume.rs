@@ -8,7 +8,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, pending, ready};
 use generation::ConversationRun;
 use generation::models::Models;
-use runtime::{Executor, ModelBinding, ModelClients, Pace};
+use runtime::{Executor, ModelBinding, ModelClients, Pace, Service};
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 use store::{events, runs};
@@ -47,22 +47,49 @@ impl Pace for Tiring {
     }
 }
 
-fn everywhere(pace: &Arc<Tiring>) -> Models {
+/// A service that answers as long as the models do.
+struct TiringService(Arc<dyn Service>, Arc<Tiring>);
+
+impl Service for TiringService {
+    fn answer(
+        &self,
+        task: uuid::Uuid,
+        message: serde_json::Value,
+    ) -> BoxFuture<'static, Result<serde_json::Value, String>> {
+        let (wait, answer) = (self.1.wait(), self.0.answer(task, message));
+        async move {
+            wait.await;
+            answer.await
+        }
+        .boxed()
+    }
+}
+
+/// In the place of all models and services of a run.
+fn everywhere(pace: &Arc<Tiring>, models: &Models) -> Models {
     let binding = || ModelBinding::new("scripted".into(), Executor::Paced(Arc::clone(pace) as Arc<dyn Pace>));
+    let tiring = |binding: &ModelBinding| match &binding.executor {
+        Executor::Service(service) => {
+            let service = TiringService(Arc::clone(service), Arc::clone(pace));
+            ModelBinding::new(Arc::clone(&binding.name), Executor::Service(Arc::new(service)))
+        }
+        _ => binding.clone(),
+    };
     Models {
         roles: Role::ALL.map(|role| (role, binding())).into(),
         panel: Vec::new(),
         sub_agents: [].into(),
         other_sub_agents: None,
+        services: models.services.iter().map(|(name, service)| (name.clone(), tiring(service))).collect(),
     }
 }
 
 /// Plays until the models are tired, then drops everything, as a crash does. Whether the run was stopped so.
-async fn stopped_after(asks: usize, mut run: ConversationRun) -> bool {
+pub async fn stopped_after(asks: usize, mut run: ConversationRun) -> bool {
     // The connections of a process that crashed are used by nobody else.
     run.control.pool = PgPoolOptions::new().connect_with((*run.control.pool.connect_options()).clone()).await.unwrap();
     let model = Tiring::after(asks);
-    run.kind.models = everywhere(&model);
+    run.kind.models = everywhere(&model, &run.kind.models);
     let (player, never) = (player(&Arc::new(run), 2), CancellationToken::new());
     tokio::select! {
         played = player.play(&never) => { played.unwrap(); false }
@@ -96,7 +123,7 @@ async fn what_one_player_has_claimed_no_other_plays(pool: PgPool) {
     let mut first = planned(&pool, &[TRANSFER], 1, 5, &[]).await;
     let id = first.control.run.id;
     let model = Tiring::after(3);
-    first.kind.models = everywhere(&model);
+    first.kind.models = everywhere(&model, &first.kind.models);
     let (first, never) = (player(&Arc::new(first), 1), CancellationToken::new());
     let mut playing = Box::pin(first.play(&never));
     tokio::select! {

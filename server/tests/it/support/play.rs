@@ -122,6 +122,7 @@ pub async fn planned_as(
         idle_seconds: None,
         branches: false,
         faults: Vec::new(),
+        services: BTreeMap::new(),
         scenarios: scenarios.iter().map(|id| (*id).to_owned()).collect(),
         personas: library.profiles.keys().cloned().collect(),
         complexity: BTreeMap::new(),

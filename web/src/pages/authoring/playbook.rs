@@ -21,6 +21,7 @@ const fn by(simulate: Simulate) -> (Tone, &'static str) {
         Simulate::Model => (Tone::Neutral, "answered by a model"),
         Simulate::Constant => (Tone::Neutral, "always the same answer"),
         Simulate::Agent => (Tone::Neutral, "a sub-agent"),
+        Simulate::Service => (Tone::Neutral, "answered by a service"),
         Simulate::Terminal => (Tone::Neutral, "ends the conversation"),
     }
 }

@@ -1,6 +1,5 @@
 //! The tools of an MCP server, which is asked once and then let go.
 
-mod process;
 mod session;
 
 use std::future::Future;
@@ -9,14 +8,15 @@ use std::time::Duration;
 use anyhow::bail;
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use tokio::process::Command;
 
 use super::Target;
 use crate::commands::interrupts::Interrupts;
 use domain::bad_input::BadInput;
-use process::Process;
 use projects::import::imported_interface::ImportedInterface;
 use projects::import::mcp::{self, ServerListing};
 use session::SessionError;
+use tools::Process;
 
 #[derive(clap::Args)]
 pub struct Mcp {
@@ -51,7 +51,7 @@ async fn over_process(
     limit: Duration,
     interrupts: Interrupts,
 ) -> anyhow::Result<Result<ServerListing, String>> {
-    let (mut process, transport) = match Process::start(command) {
+    let (mut process, transport) = match prepared(command).and_then(Process::start) {
         Ok(started) => started,
         Err(why) => return Ok(Err(why)),
     };
@@ -60,13 +60,25 @@ async fn over_process(
         // Nobody talks to it any more: if it is well made, it ends now, without being killed.
         let ended = process.ended().await;
         match listed {
-            Err(SessionError::Broken(why)) => Err(ended.unwrap_or(why)),
+            Err(SessionError::Broken(why)) => {
+                Err(ended.map_or(why, |ended| format!("{ended} before it had listed its tools")))
+            }
             Err(SessionError::Useless(why)) => Err(why),
             Ok(listed) => Ok(listed),
         }
     };
     let listed = within(limit, interrupts, listing).await?;
     Ok(listed.map_err(|why| process.overheard(why)))
+}
+
+/// # Errors
+/// It is no command.
+fn prepared(command: &str) -> Result<Command, String> {
+    let words = shlex::split(command).ok_or("is not a command: a quote is not closed")?;
+    let (name, arguments) = words.split_first().ok_or("is not a command: it is empty")?;
+    let mut command = Command::new(name);
+    command.args(arguments);
+    Ok(command)
 }
 
 async fn over_http(url: &str) -> Result<ServerListing, String> {

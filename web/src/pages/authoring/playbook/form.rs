@@ -16,12 +16,22 @@ use crate::pages::authoring::{draft::Draft, edit, validator};
 use arguments::{Arguments, Rows};
 use ui::components::{FormError, FormField, explain};
 
-const SIMULATED: [Simulate; 5] =
-    [Simulate::Code, Simulate::Model, Simulate::Constant, Simulate::Agent, Simulate::Terminal];
+const SIMULATED: [Simulate; 6] =
+    [Simulate::Code, Simulate::Model, Simulate::Constant, Simulate::Agent, Simulate::Service, Simulate::Terminal];
 
 /// Fields with a text.
-const TEXTS: [&str; 8] =
-    ["name", "description", "simulate", "template", "scripted", "scripted_patch", "id_prefix", "prompt"];
+const TEXTS: [&str; 10] = [
+    "name",
+    "description",
+    "simulate",
+    "template",
+    "scripted",
+    "scripted_patch",
+    "id_prefix",
+    "prompt",
+    "service",
+    "service_tool",
+];
 /// Fields that every tool has.
 const OF_ALL: [&str; 3] = ["name", "description", "simulate"];
 /// Fields with patterns, or names: one a line.
@@ -252,7 +262,7 @@ const fn field(name: &'static str, label: &'static str, hint: &'static str, rows
 
 const PLACES: &str = "Places in the world, one a line: /orders/* is any order, /orders/+ a new one, {order_id} the value of that argument.";
 
-const OTHERS: [Field; 9] = [
+const OTHERS: [Field; 11] = [
     field("response", "Always the answer", "As JSON: put quotes around a text.", 4),
     field("writes", "May write", PLACES, 2),
     field("reads", "Sees", PLACES, 2),
@@ -267,6 +277,8 @@ const OTHERS: [Field; 9] = [
     field("id_prefix", "Ids begin with", "Prefix of the ids of new records; default: the name of the tool.", 0),
     field("prompt", "Prompt", "The Jinja file of the playbook with the sub-agent's system prompt.", 0),
     field("uses", "May call", "Names of tools, one a line.", 3),
+    field("service", "Service", "The name under which an administrator registered it.", 0),
+    field("service_tool", "Name there", "The service's own name of the tool; default: the same name.", 0),
 ];
 
 #[component]

@@ -88,13 +88,14 @@ fn sentence(origin: &Origin) -> &'static str {
         Origin::Playbook => "The playbook: the tool always gives this answer.",
         Origin::Function => "Made by the tool's function.",
         Origin::Model => "Said by the model.",
+        Origin::Service => "Said by the service's stand-in: the tool's `scripted` template.",
     }
 }
 
 /// "3 from the world, 1 from the call".
 fn counted(values: &[TracedValue]) -> String {
     type OriginTest = fn(&Origin) -> bool;
-    let kinds: [(&str, OriginTest); 7] = [
+    let kinds: [(&str, OriginTest); 8] = [
         ("from the world", |origin| matches!(origin, Origin::World { .. })),
         ("from the call", |origin| matches!(origin, Origin::Argument { .. })),
         ("from the clock", |origin| *origin == Origin::Clock),
@@ -102,6 +103,7 @@ fn counted(values: &[TracedValue]) -> String {
         ("from the playbook", |origin| *origin == Origin::Playbook),
         ("made by the function", |origin| *origin == Origin::Function),
         ("said by the model", |origin| *origin == Origin::Model),
+        ("said by the service's stand-in", |origin| *origin == Origin::Service),
     ];
     let told = kinds.iter().filter_map(|(name, is)| {
         let many = values.iter().filter(|value| is(&value.origin)).count();

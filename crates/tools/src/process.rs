@@ -19,6 +19,8 @@ use domain::text;
 
 /// How much is kept of what a server wrote, in bytes.
 const KEPT: usize = 400;
+/// Longest line of a server: a message is one line, and is kept until its end.
+const LONGEST_LINE: usize = 16 << 20;
 /// How long a server may take to end by itself, once nobody talks to it.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -36,14 +38,13 @@ type SharedBytes = Arc<Mutex<Vec<u8>>>;
 impl Process {
     /// # Errors
     /// The command cannot be started.
-    pub fn start(command: &str) -> Result<(Self, (RecordedOutput, ChildStdin)), String> {
-        let words = shlex::split(command).ok_or("is not a command: a quote is not closed")?;
-        let (name, arguments) = words.split_first().ok_or("is not a command: it is empty")?;
+    pub fn start(mut command: Command) -> Result<(Self, (RecordedOutput, ChildStdin)), String> {
         let piped = Stdio::piped;
-        let mut prepared = Command::new(name);
-        prepared.args(arguments).stdin(piped()).stdout(piped()).stderr(piped()).process_group(0).kill_on_drop(true);
-        let mut child =
-            prepared.spawn().map_err(|fault| format!("`{}` cannot be started: {fault}", text::line(name)))?;
+        command.stdin(piped()).stdout(piped()).stderr(piped()).process_group(0).kill_on_drop(true);
+        let mut child = command.spawn().map_err(|fault| {
+            let name = command.as_std().get_program().to_string_lossy().into_owned();
+            format!("`{}` cannot be started: {fault}", text::line(&name))
+        })?;
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(input), Some(output), Some(complaints)) = streams else {
             return Err("has no standard input and output".to_owned());
@@ -51,7 +52,7 @@ impl Process {
         let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         let (written, complained) = (SharedBytes::default(), SharedBytes::default());
         let listening = tokio::spawn(keep_last(complaints, Arc::clone(&complained)));
-        let output = RecordedOutput { output, first: Arc::clone(&written) };
+        let output = RecordedOutput { output, first: Arc::clone(&written), line: 0 };
         Ok((Self { child, group, written, complained, listening }, (output, input)))
     }
 
@@ -59,7 +60,7 @@ impl Process {
     pub async fn ended(&mut self) -> Option<String> {
         let status = tokio::time::timeout(PATIENCE, self.child.wait()).await.ok()?.ok()?;
         tokio::time::timeout(PATIENCE, &mut self.listening).await.ok();
-        Some(format!("ended before it had listed its tools ({status})"))
+        Some(format!("ended ({status})"))
     }
 
     /// Why the conversation failed, with what the process itself has to say.
@@ -90,15 +91,24 @@ impl Drop for Process {
 pub struct RecordedOutput {
     output: ChildStdout,
     first: SharedBytes,
+    /// Bytes since the last end of a line.
+    line: usize,
 }
 
 impl AsyncRead for RecordedOutput {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
         let before = buf.filled().len();
         let polled = Pin::new(&mut self.output).poll_read(cx, buf);
-        let mut first = self.first.lock();
-        let room = KEPT.saturating_sub(first.len());
-        first.extend(buf.filled().iter().skip(before).take(room));
+        let read = &buf.filled()[before..];
+        {
+            let mut first = self.first.lock();
+            let room = KEPT.saturating_sub(first.len());
+            first.extend(read.iter().take(room));
+        }
+        self.line = read.iter().rev().position(|byte| *byte == b'\n').unwrap_or(self.line + read.len());
+        if self.line > LONGEST_LINE {
+            return Poll::Ready(Err(std::io::Error::other("a message has no end")));
+        }
         polled
     }
 }

@@ -1,0 +1,49 @@
+//! Calls of services: MCP servers that answer the tools of a task, and hold its state while they do.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A call, with all that the task called before: a service that has not answered those is brought to that state first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServiceCall {
+    pub tool: String,
+    pub arguments: Map<String, Value>,
+    pub before: Vec<PastCall>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PastCall {
+    pub tool: String,
+    pub arguments: Map<String, Value>,
+    /// [`fingerprint`] of the answer; `None` if it is not known as it was given.
+    pub answer: Option<u64>,
+}
+
+/// What a service made of a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServiceAnswer {
+    Value(Value),
+    /// It refused the call, and why.
+    Refused(String),
+}
+
+impl ServiceAnswer {
+    /// What the agent reads: texts as they are, everything else as JSON.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Value(Value::String(text)) => text.clone(),
+            Self::Value(value) => value.to_string(),
+            Self::Refused(reason) => format!("Error: {reason}"),
+        }
+    }
+}
+
+/// Tells answers apart, within one process.
+pub fn fingerprint(answer: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    answer.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,78 @@
+//! Calls that a service answers: a real system beside the world, whose answers are taken as they are.
+
+use domain::chat::ChatReply;
+use domain::event::{Answer, EventKind};
+use domain::fault::FaultKind;
+use domain::service::{PastCall, ServiceAnswer, ServiceCall, fingerprint};
+use domain::transcript::Call;
+use serde_json::Value;
+
+use super::tool::{answered, unanswered};
+use super::{Conversation, NO_USAGE};
+use crate::limits::MOST_ANSWERS_BYTES;
+
+impl Conversation {
+    /// The service of the pending call's tool, if one answers it.
+    pub(super) fn pending_service(&self) -> Option<&str> {
+        let call = self.state.acting().pending.front()?;
+        Some(self.case.playbook.tool(call.name())?.spec.service()?.0)
+    }
+
+    /// What the service is asked for the pending call.
+    pub(crate) fn service_call(&self) -> Option<ServiceCall> {
+        let (_, Ok((tool, arguments))) = self.pending_call()? else { return None };
+        let (service, name) = tool.spec.service()?;
+        Some(ServiceCall { tool: name.to_owned(), arguments, before: self.calls_of_service(service) })
+    }
+
+    /// The calls that the service has answered so far, in their order.
+    fn calls_of_service(&self, service: &str) -> Vec<PastCall> {
+        let past = |call: &Call| {
+            let tool = self.case.playbook.tool(&call.tool)?;
+            let (own, name) = tool.spec.service()?;
+            if own != service || !reached(call) {
+                return None;
+            }
+            let Ok(Value::Object(arguments)) = serde_json::from_str(&call.arguments) else { return None };
+            let as_given = call.fault.is_none() && call.answer != Answer::Fallback;
+            let answer = as_given.then(|| fingerprint(&call.content));
+            Some(PastCall { tool: name.to_owned(), arguments: tool.complete(arguments), answer })
+        };
+        self.state.transcript.calls.iter().filter_map(past).collect()
+    }
+
+    pub(super) fn hear_service(&self, answer: &ServiceAnswer) -> Option<EventKind> {
+        let (call, Ok((tool, _))) = self.pending_call()? else { return None };
+        let content = answer.text();
+        if self.answered_bytes() + content.len() > MOST_ANSWERS_BYTES {
+            let most = format!("the answers and changes of a conversation have {MOST_ANSWERS_BYTES} bytes at most");
+            return Some(unanswered(call, format!("with this one of `{}` they would have more: {most}", call.name())));
+        }
+        Some(match answer {
+            ServiceAnswer::Refused(_) => answered(call, Answer::Failed, content, NO_USAGE),
+            ServiceAnswer::Value(value) => match tool.response_faults(value).as_slice() {
+                [] => self.with_fault(tool, answered(call, Answer::Succeeded, content, NO_USAGE)),
+                faults => {
+                    unanswered(call, format!("the service's answer is not what `returns` says: {}", faults.join("; ")))
+                }
+            },
+        })
+    }
+
+    /// `scripted` answers in place of a service, with JSON.
+    pub(super) fn hear_service_stand_in(&self, reply: &ChatReply) -> Option<EventKind> {
+        match reply.json() {
+            Ok(value) => self.hear_service(&ServiceAnswer::Value(value)),
+            Err(reason) => {
+                let (call, _) = self.pending_call()?;
+                Some(unanswered(call, format!("the `scripted` template of `{}`: {reason}", call.name())))
+            }
+        }
+    }
+}
+
+/// Whether a call came to the service at all.
+fn reached(call: &Call) -> bool {
+    let refused = call.fault.is_some_and(FaultKind::is_refusal);
+    !refused && matches!(call.answer, Answer::Succeeded | Answer::Failed | Answer::Fallback)
+}

@@ -1,0 +1,141 @@
+//! A pool of members that are leased for tasks. A member that a task has left stays as it is until another task wants it, so that
+//! a task that comes back soon finds it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, sleep};
+use uuid::Uuid;
+
+/// How often members are looked at that nobody uses.
+const SWEEP: Duration = Duration::from_secs(1);
+
+pub struct Pool<M> {
+    /// One for each task that holds a member. Who waits is served in order.
+    leases: Arc<Semaphore>,
+    slots: Arc<Mutex<Slots<M>>>,
+    size: usize,
+    idle: Duration,
+}
+
+struct Slots<M> {
+    all: Vec<Slot<M>>,
+    swept: bool,
+}
+
+struct Slot<M> {
+    /// Whose calls it has answered.
+    task: Uuid,
+    /// `None` while a call is under way.
+    member: Option<M>,
+    /// Of a task that has not left it.
+    permit: Option<OwnedSemaphorePermit>,
+    used: Instant,
+}
+
+/// A member for one call. It goes back to the pool only if that is said: what was broken off is in an unknown state.
+pub struct Lease<M> {
+    slots: Arc<Mutex<Slots<M>>>,
+    task: Uuid,
+    permit: Option<OwnedSemaphorePermit>,
+    /// `None`: it is to be made.
+    pub member: Option<M>,
+    /// Whether the member has worked for this task alone.
+    pub own: bool,
+}
+
+impl<M: Send + 'static> Pool<M> {
+    /// `idle`: after how long without a call a task loses its member, and a member that no task has is closed.
+    pub fn new(size: usize, idle: Duration) -> Self {
+        let slots = Slots { all: Vec::new(), swept: false };
+        Self { leases: Arc::new(Semaphore::new(size)), slots: Arc::new(Mutex::new(slots)), size, idle }
+    }
+
+    /// Waits until the task may have a member: the one that it had, if that is still so.
+    pub async fn lease(&self, task: Uuid) -> Lease<M> {
+        if let Some(lease) = self.held(task) {
+            return lease;
+        }
+        // It is never closed.
+        let permit = Arc::clone(&self.leases).acquire_owned().await.ok();
+        let mut slots = self.slots.lock();
+        let free = |slot: &Slot<M>| slot.permit.is_none() && slot.member.is_some();
+        let own = slots.all.iter().position(|slot| slot.task == task && free(slot));
+        let full = slots.all.len() >= self.size;
+        let oldest = || {
+            let all = slots.all.iter().enumerate().filter(|(_, slot)| free(slot));
+            all.min_by_key(|(_, slot)| slot.used).map(|(place, _)| place)
+        };
+        let place = own.or_else(|| if full { oldest() } else { None });
+        let member = place.and_then(|place| slots.all.swap_remove(place).member);
+        slots.all.push(Slot { task, member: None, permit: None, used: Instant::now() });
+        self.sweep(&mut slots);
+        Lease { slots: Arc::clone(&self.slots), task, permit, member, own: own.is_some() }
+    }
+
+    /// The member that the task still holds.
+    fn held(&self, task: Uuid) -> Option<Lease<M>> {
+        let mut slots = self.slots.lock();
+        let slot = slots.all.iter_mut().find(|slot| slot.task == task && slot.permit.is_some())?;
+        let (member, permit) = (slot.member.take()?, slot.permit.take());
+        Some(Lease { slots: Arc::clone(&self.slots), task, permit, member: Some(member), own: true })
+    }
+
+    /// Other tasks may have the member of this one.
+    pub fn release(&self, task: Uuid) {
+        let mut slots = self.slots.lock();
+        slots.all.iter_mut().filter(|slot| slot.task == task).for_each(|slot| slot.permit = None);
+    }
+
+    /// Looks after members that nobody uses, as long as there are members.
+    fn sweep(&self, slots: &mut Slots<M>) {
+        if std::mem::replace(&mut slots.swept, true) {
+            return;
+        }
+        let (slots, idle) = (Arc::downgrade(&self.slots), self.idle);
+        tokio::spawn(async move {
+            loop {
+                sleep(SWEEP).await;
+                let Some(slots) = slots.upgrade() else { return };
+                let mut slots = slots.lock();
+                let idle = |slot: &Slot<M>| slot.member.is_some() && slot.used.elapsed() >= idle;
+                // One that a task still has is taken from it first.
+                slots.all.retain_mut(|slot| !idle(slot) || slot.permit.take().is_some());
+                if slots.all.is_empty() {
+                    slots.swept = false;
+                    return;
+                }
+            }
+        });
+    }
+}
+
+impl<M> Lease<M> {
+    /// Back to the pool, still for this task.
+    pub fn keep(mut self) {
+        let (member, permit) = (self.member.take(), self.permit.take());
+        if let Some(slot) = self.slots.lock().of_call(self.task) {
+            *slot = Slot { task: self.task, member, permit, used: Instant::now() };
+        }
+    }
+}
+
+impl<M> Slots<M> {
+    /// The slot whose member is at work for the task.
+    fn of_call(&mut self, task: Uuid) -> Option<&mut Slot<M>> {
+        self.all.iter_mut().find(|slot| slot.task == task && slot.member.is_none())
+    }
+}
+
+impl<M> Drop for Lease<M> {
+    fn drop(&mut self) {
+        let mut slots = self.slots.lock();
+        let task = self.task;
+        if self.permit.is_some() {
+            let place = slots.all.iter().position(|slot| slot.task == task && slot.member.is_none());
+            place.map(|place| slots.all.swap_remove(place));
+        }
+    }
+}

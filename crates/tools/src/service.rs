@@ -1,0 +1,225 @@
+//! Services: MCP servers that hold the state of one task at a time.
+//!
+//! The state of a member is the calls that it has answered since it was fresh. Each call comes with those that its task made
+//! before: a member that has answered others is made fresh, and answers them again. So a service survives crashes of its own, of
+//! this process and of the whole installation, and a task may lose its member whenever others need it.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use domain::service::{PastCall, ServiceAnswer, ServiceCall, fingerprint};
+use domain::text;
+use reqwest::Client;
+use serde_json::{Map, Value};
+use tokio::process::Command;
+use tokio::time::{sleep, timeout};
+use tracing::{info, warn};
+use uuid::Uuid;
+
+use crate::answer;
+use crate::pool::{Lease, Pool};
+use crate::process::Process;
+use crate::session::{CallError, Session};
+
+/// How often a call is made whose member broke off, or could not be begun.
+const ATTEMPTS: u32 = 5;
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+
+pub struct Service {
+    pub name: String,
+    pub place: ServicePlace,
+    pub reset: Reset,
+    /// The tools that may be called; all if there are none.
+    pub tools: Vec<String>,
+    pub call_timeout: Duration,
+    pub start_timeout: Duration,
+    pub pool: Pool<Member>,
+}
+
+pub enum ServicePlace {
+    /// Each member is a process of its own.
+    Command {
+        program: String,
+        arguments: Vec<String>,
+        directory: Option<PathBuf>,
+        environment: BTreeMap<String, String>,
+    },
+    /// Each member is a session.
+    Url { url: String, http: Client },
+}
+
+/// How a member is made fresh.
+pub enum Reset {
+    /// A new process, or a new session.
+    Restart,
+    /// By a call.
+    Tool { tool: String, arguments: Map<String, Value> },
+}
+
+/// A process or a session, and what it has answered.
+pub struct Member {
+    session: Session,
+    /// Ends with the member.
+    process: Option<Process>,
+    answered: Vec<u64>,
+}
+
+/// Why a member gave no answer.
+enum Failure {
+    /// Another one may.
+    Broken(String),
+    /// No other one would.
+    Final(String),
+}
+
+impl Service {
+    /// # Errors
+    /// Nobody answers, or the service cannot be brought to the state in which the task left it.
+    pub async fn ask(&self, task: Uuid, call: &ServiceCall) -> Result<ServiceAnswer, String> {
+        if !self.tools.is_empty() && !self.tools.contains(&call.tool) {
+            return Err(format!("may not be asked for its tool `{}`", call.tool));
+        }
+        let (mut wait, mut attempt) = (FIRST_WAIT, 1);
+        loop {
+            let mut lease = self.pool.lease(task).await;
+            match self.ask_member(&mut lease, call).await {
+                Ok(answer) => {
+                    lease.keep();
+                    return Ok(answer);
+                }
+                Err(Failure::Final(reason)) => return Err(reason),
+                Err(Failure::Broken(reason)) => {
+                    // The member is closed: what it did last is not known.
+                    drop(lease);
+                    warn!(service = self.name, attempt, reason, "a service broke off");
+                    if attempt == ATTEMPTS {
+                        return Err(format!("{reason}, {ATTEMPTS} times"));
+                    }
+                }
+            }
+            sleep(wait).await;
+            (wait, attempt) = (wait * 2, attempt + 1);
+        }
+    }
+
+    pub fn release(&self, task: Uuid) {
+        self.pool.release(task);
+    }
+
+    async fn ask_member(&self, lease: &mut Lease<Member>, call: &ServiceCall) -> Result<ServiceAnswer, Failure> {
+        let wanted: Vec<u64> = call.before.iter().map(|past| call_hash(&past.tool, &past.arguments)).collect();
+        let mut member = match lease.member.take() {
+            Some(member) if lease.own && wanted.starts_with(&member.answered) => member,
+            Some(member) if member.answered.is_empty() => member,
+            Some(member) => self.fresh(member).await?,
+            None => self.start().await?,
+        };
+        for past in &call.before[member.answered.len()..] {
+            self.repeat(&mut member, past).await?;
+        }
+        let answer = self.call(&mut member, &call.tool, &call.arguments).await?;
+        lease.member = Some(member);
+        Ok(answer)
+    }
+
+    /// Makes a call of the past again.
+    async fn repeat(&self, member: &mut Member, past: &PastCall) -> Result<(), Failure> {
+        let answer = self.call(member, &past.tool, &past.arguments).await?;
+        if past.answer.is_some_and(|known| known != fingerprint(&answer.text())) {
+            let reason =
+                format!("gave another answer when a call of `{}` was made again, to restore its state", past.tool);
+            return Err(Failure::Final(reason));
+        }
+        Ok(())
+    }
+
+    async fn call(
+        &self,
+        member: &mut Member,
+        tool: &str,
+        arguments: &Map<String, Value>,
+    ) -> Result<ServiceAnswer, Failure> {
+        let called = timeout(self.call_timeout, member.session.call(tool, arguments)).await;
+        let answer = match called {
+            Ok(Ok(value)) => match answer::kept(value) {
+                Ok(value) => ServiceAnswer::Value(value),
+                Err(reason) => return Err(Failure::Final(reason)),
+            },
+            Ok(Err(CallError::Refused(reason))) => ServiceAnswer::Refused(text::line(&reason)),
+            Ok(Err(CallError::Broken(reason))) => return Err(Failure::Broken(member.overheard(reason))),
+            Err(_) => {
+                return Err(Failure::Final(format!("did not answer within {} s", self.call_timeout.as_secs())));
+            }
+        };
+        member.answered.push(call_hash(tool, arguments));
+        Ok(answer)
+    }
+
+    async fn fresh(&self, mut member: Member) -> Result<Member, Failure> {
+        let Reset::Tool { tool, arguments } = &self.reset else {
+            member.session.close().await;
+            return self.start().await;
+        };
+        match self.call(&mut member, tool, arguments).await {
+            Ok(ServiceAnswer::Value(_)) => {
+                member.answered.clear();
+                Ok(member)
+            }
+            // A new one is fresh, too.
+            Ok(ServiceAnswer::Refused(_)) | Err(_) => self.start().await,
+        }
+    }
+
+    async fn start(&self) -> Result<Member, Failure> {
+        info!(service = self.name, "a service is started");
+        let started = timeout(self.start_timeout, self.begin()).await;
+        let late = || Failure::Broken(format!("did not start within {} s", self.start_timeout.as_secs()));
+        started.map_err(|_| late())?.map_err(Failure::Broken)
+    }
+
+    async fn begin(&self) -> Result<Member, String> {
+        match &self.place {
+            ServicePlace::Url { url, http } => {
+                let session = Session::over_http(url, http).await?;
+                let mut member = Member { session, process: None, answered: Vec::new() };
+                if let Reset::Tool { tool, arguments } = &self.reset {
+                    // It may keep what others did.
+                    let reset = member.session.call(tool, arguments).await;
+                    reset.map_err(|_| format!("could not be reset by its tool `{tool}`"))?;
+                    member.answered.clear();
+                }
+                Ok(member)
+            }
+            ServicePlace::Command { program, arguments, directory, environment } => {
+                let mut command = Command::new(program);
+                command.args(arguments).env_clear().envs(environment);
+                if let Some(directory) = directory {
+                    command.current_dir(directory);
+                }
+                let (mut process, transport) = Process::start(command)?;
+                let session = match Session::begin(transport).await {
+                    Ok(session) => session,
+                    Err(reason) => {
+                        let reason = process.ended().await.unwrap_or_else(|| reason.to_owned());
+                        return Err(process.overheard(reason));
+                    }
+                };
+                Ok(Member { session, process: Some(process), answered: Vec::new() })
+            }
+        }
+    }
+}
+
+impl Member {
+    fn overheard(&self, reason: &str) -> String {
+        self.process.as_ref().map_or_else(|| reason.to_owned(), |process| process.overheard(reason.to_owned()))
+    }
+}
+
+fn call_hash(tool: &str, arguments: &Map<String, Value>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (tool, Value::Object(arguments.clone()).to_string()).hash(&mut hasher);
+    hasher.finish()
+}
