@@ -15,7 +15,7 @@ use anyhow::{Context, Result};
 
 use crate::{places, python};
 
-pub use worker::Worker;
+pub use worker::{Worker, threads};
 
 const TOOLS: &str = "xtask/src/local_model/tools.txt";
 

@@ -68,7 +68,7 @@ impl Worker {
 
 /// One core is left to the rest of us: the engine's threads wait for each other, and while one of them has to share its
 /// core with others, all of them stand still. On two busy cores one thread wrote 21 tokens a second, two wrote 1.
-fn threads() -> String {
+pub fn threads() -> String {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     cores.saturating_sub(1).max(1).to_string()
 }

@@ -1,12 +1,15 @@
 //! Does the product stand a real model, from an engine that really starts to scored conversations? A model this small solves
 //! no case; what it says is real all the same, and everything else must hold.
 
+mod evaluation;
+
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use super::trainers::Environment;
 use super::{Outcome, groundstate_or_build, with_database};
 use crate::groundstate::Groundstate;
 use crate::local_model::run::{ModelUse, Run};
@@ -19,8 +22,9 @@ const CONVERSATIONS: u32 = 3;
 const ROUNDS: u32 = 3;
 
 pub fn run_step() -> Result<Outcome> {
-    let model = match local_model::fetch(Progress::Shown) {
-        Ok(model) => model,
+    let needed = || anyhow::Ok((local_model::fetch(Progress::Shown)?, Environment::get("verifiers")?));
+    let (model, verifiers) = match needed() {
+        Ok(needed) => needed,
         Err(error) if error.is::<python::Unreachable>() => return Ok(loudly_skipped(&error)),
         Err(error) => return Err(error),
     };
@@ -31,10 +35,13 @@ pub fn run_step() -> Result<Outcome> {
     with_database(|url| {
         let groundstate = Groundstate { program, database: Some(url.to_owned()) };
         let kept = files.join("files");
-        let server = groundstate.serve(&["--listen", "127.0.0.1:0", "--files", &kept.to_string_lossy()])?;
+        let serve =
+            ["--listen", "127.0.0.1:0", "--agent-urls", "http://127.0.0.1:", "--files", &kept.to_string_lossy()];
+        let server = groundstate.serve(&serve)?;
         let worker = Worker::start(&groundstate, &server, &model)?;
         check(&played_until_heard(&groundstate, &files.join("played"))?)?;
         worker.leave(&groundstate)?;
+        evaluation::run_vf_eval(&groundstate, &server, &model, &verifiers, &files.join("evaluated"))?;
         server.running.end().context("the server did not end")
     })?;
     Ok(Outcome::Passed)

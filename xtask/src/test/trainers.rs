@@ -1,6 +1,8 @@
-//! Do trainers and agents really get along with our environments? Their own packages play: TRL trains, `OpenEnv`'s client and an MCP
-//! client walk an episode, `vf-eval` evaluates, and one scenario is played in four ways with the same reward.
+//! Do trainers and agents really get along with our environments and exports? Their own packages play: TRL trains, `OpenEnv`'s client
+//! and an MCP client walk an episode, `vf-eval` evaluates, and one scenario is played in four ways with the same reward. They also load
+//! what is exported of groups.
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,21 +15,29 @@ use crate::process::{quiet, run};
 use crate::{install, places, python};
 
 const FILES: &str = "xtask/src/test/trainers";
+/// The project of the scripts.
+pub const PROJECT: &str = "xtask/src/test/trainers/project";
 const PACKAGE: &str = "python";
 /// The project with the shipped playbooks: one project has one model of personas.
 const SHIPPED: &str = "bank";
 /// A script, the environment that it needs, and what it is told beside address and token.
-const CHECKS: [(&str, &str, &[&str]); 5] = [
+const CHECKS: [(&str, &str, &[&str]); 10] = [
     ("four_ways.py", "openenv", &[SHIPPED]),
     ("openenv_client.py", "openenv", &[]),
     ("mcp_client.py", "openenv", &[]),
     ("vf_eval.py", "verifiers", &[]),
     ("trl_grpo.py", "trl", &[]),
+    // Writes the files that the others load.
+    ("export_groups.py", "openenv", &[]),
+    ("load_verifiers.py", "verifiers", &[]),
+    ("load_art.py", "art", &[]),
+    ("load_trl.py", "trl", &[]),
+    ("load_verl.py", "verl", &[]),
 ];
 
 pub fn run_step() -> Result<Outcome> {
-    let programs = match environments() {
-        Ok(programs) => programs,
+    let environments = match environments() {
+        Ok(environments) => environments,
         Err(error) if error.is::<python::Unreachable>() => return Ok(loudly_skipped(&error)),
         Err(error) => return Err(error),
     };
@@ -46,25 +56,20 @@ pub fn run_step() -> Result<Outcome> {
             ["--listen", "127.0.0.1:0", "--agent-urls", "http://127.0.0.1:", "--files", &kept.to_string_lossy()];
         let server = groundstate.serve(&serve)?;
         let python = |environment: &str| {
-            let found = programs.iter().find(|(name, _)| *name == environment);
-            let programs = &found.context("no such environment")?.1;
-            let mut python = Command::new(programs.join("python"));
-            // The package stands beside the scripts, and nothing of it is installed.
-            python.arg("-B").current_dir(&files).env("PYTHONPATH", fs::canonicalize(PACKAGE)?);
-            python.env("GROUNDSTATE_URL", &server.url).env("GROUNDSTATE_TOKEN", &token).env("PATH", in_front(programs));
+            let found = environments.iter().find(|found| found.name == environment);
+            let mut python = found.context("no such environment")?.python()?;
+            python.current_dir(&files).env("GROUNDSTATE_URL", &server.url).env("GROUNDSTATE_TOKEN", &token);
             anyhow::Ok(python)
         };
         println!("\n==> the package in {PACKAGE}/");
         let tests = fs::canonicalize(Path::new(PACKAGE).join("tests"))?;
         run(python("openenv")?.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).arg(tests))?;
-        for (script, environment, more) in CHECKS {
-            println!("\n==> {script}");
-            let script = fs::canonicalize(Path::new(FILES).join(script))?;
-            run(python(environment)?.arg(script).args([&server.url, &token]).args(more))?;
+        for (name, environment, more) in CHECKS {
+            println!("\n==> {name}");
+            run(python(environment)?.arg(script(name)?).args([&server.url, &token]).args(more))?;
         }
         println!("\n==> own_agent.py");
-        let script = fs::canonicalize(Path::new(FILES).join("own_agent.py"))?;
-        run(python("agents")?.arg(script).args([&server.url, &token]).arg(&groundstate.program))?;
+        run(python("agents")?.arg(script("own_agent.py")?).args([&server.url, &token]).arg(&groundstate.program))?;
         server.running.end().context("the server did not end")
     })?;
     Ok(Outcome::Passed)
@@ -72,26 +77,79 @@ pub fn run_step() -> Result<Outcome> {
 
 /// The project of the scripts, another one with the shipped playbooks, and a token for both.
 fn fill(groundstate: &Groundstate) -> Result<String> {
-    quiet(groundstate.command().args(["users", "create", "trainer", "--administrator"]))?;
     quiet(groundstate.command().args(["projects", "create", SHIPPED, "--title", "Shipped"]))?;
     quiet(groundstate.command().args(["sync", "--push", "--to", SHIPPED]))?;
-    quiet(groundstate.command().args(["sync", "--push", "--project", &format!("{FILES}/project")]))?;
+    quiet(groundstate.command().args(["sync", "--push", "--project", PROJECT]))?;
+    token(groundstate)
+}
+
+/// Of a user who may do everything.
+pub fn token(groundstate: &Groundstate) -> Result<String> {
+    quiet(groundstate.command().args(["users", "create", "trainer", "--administrator"]))?;
     let token = ["tokens", "create", "--user", "trainer", "--name", "train", "--scope", "admin"];
     let said = quiet(groundstate.command().args(token))?;
     Ok(said.split_whitespace().find(|word| word.starts_with("gs_")).context("no token was printed")?.to_owned())
 }
 
-/// Each has packages that others cannot stand beside them.
-fn environments() -> Result<Vec<(&'static str, PathBuf)>> {
-    let of = |name: &'static str| {
-        let requirements = format!("{FILES}/requirements-{name}.txt");
-        Ok((name, python::environment(&format!("trainers-{name}"), &requirements)?))
-    };
-    ["trl", "openenv", "verifiers", "agents"].map(of).into_iter().collect()
+/// An environment with packages that others cannot stand beside them.
+pub struct Environment {
+    name: &'static str,
+    programs: PathBuf,
+    /// Folders with more packages, those of `python/` among them: nothing of it is installed.
+    packages: Vec<PathBuf>,
+}
+
+impl Environment {
+    /// # Errors
+    /// [`python::Unreachable`], among others.
+    pub fn get(name: &'static str) -> Result<Self> {
+        let programs = python::environment(&format!("trainers-{name}"), &requirements(name))?;
+        Ok(Self { name, programs, packages: vec![fs::canonicalize(PACKAGE)?] })
+    }
+
+    /// Beside `trl`, whose packages it needs: another copy of torch would be gigabytes.
+    fn verl(trl: &Self) -> Result<Self> {
+        let requirements = requirements("verl");
+        let home = python::kept("trainers-verl", &[&requirements], |home, interpreter| {
+            quiet(Command::new(interpreter).args(["-m", "venv"]).arg(home.join("venv")))?;
+            python::pip(&home.join("venv/bin"), &["install", "--quiet", "--no-deps", "-r", &requirements])
+        })?;
+        let packages = ["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"];
+        let packages = quiet(Command::new(trl.programs.join("python")).args(packages))?;
+        let packages = vec![fs::canonicalize(PACKAGE)?, PathBuf::from(packages.trim())];
+        Ok(Self { name: "verl", programs: home.join("venv/bin"), packages })
+    }
+
+    /// # Errors
+    /// A path that cannot stand in a list of paths.
+    pub fn python(&self) -> Result<Command> {
+        let mut python = Command::new(self.programs.join("python"));
+        python.arg("-B").env("PYTHONPATH", env::join_paths(&self.packages)?).env("PATH", in_front(&self.programs));
+        Ok(python)
+    }
+}
+
+fn environments() -> Result<Vec<Environment>> {
+    let mut all: Vec<_> =
+        ["trl", "openenv", "verifiers", "agents", "art"].map(Environment::get).into_iter().collect::<Result<_>>()?;
+    all.push(Environment::verl(&all[0])?);
+    Ok(all)
+}
+
+fn requirements(name: &str) -> String {
+    format!("{FILES}/requirements-{name}.txt")
+}
+
+/// The path of a script.
+///
+/// # Errors
+/// It is not there.
+pub fn script(name: &str) -> Result<PathBuf> {
+    Path::new(FILES).join(name).canonicalize().with_context(|| format!("there is no {name}"))
 }
 
 fn in_front(programs: &Path) -> String {
-    format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default())
+    format!("{}:{}", programs.display(), env::var("PATH").unwrap_or_default())
 }
 
 fn loudly_skipped(error: &anyhow::Error) -> Outcome {

@@ -45,6 +45,8 @@ pub const fn title(profile: Profile) -> &'static str {
         Profile::Groups => "Groups with rewards",
         Profile::Verifiers => "verifiers, prime-rl",
         Profile::Art => "ART",
+        Profile::TrlKto => "TRL, labelled by rewards",
+        Profile::VerlGroups => "verl, with solve rates",
         Profile::JsonStrings => "JSON strings",
     }
 }
@@ -69,6 +71,12 @@ const fn description(profile: Profile) -> &'static str {
             "All samples of a start with their rewards, a trace each, as verifiers 0.4 and prime-rl read them."
         }
         Profile::Art => "All samples of a start with their rewards, as trajectories of OpenPipe's ART.",
+        Profile::TrlKto => {
+            "Each turn of the agent, labelled good or bad by the reward of its conversation, for TRL's KTOTrainer."
+        }
+        Profile::VerlGroups => {
+            "A prompt for each start, solved or not, with how often its samples solved it, for reinforcement learning."
+        }
         Profile::JsonStrings => "Columns of JSON text, which every version of datasets reads.",
     }
 }

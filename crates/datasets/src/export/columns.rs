@@ -76,6 +76,10 @@ pub fn integer(name: &str) -> Field {
     Field::new(name, DataType::Int64, true)
 }
 
+pub fn float(name: &str) -> Field {
+    Field::new(name, DataType::Float64, true)
+}
+
 pub fn boolean(name: &str) -> Field {
     Field::new(name, DataType::Boolean, true)
 }

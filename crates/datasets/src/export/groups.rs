@@ -242,11 +242,12 @@ fn lines(
         let of_each = source.contexts.get(&run).map_or(1, |context| context.config.samples.get());
         let of_each = of_each.max(u32::try_from(group.len())?);
         let before = lines.len();
-        let group = Group { id: format!("{run}/{number}"), of_each, split: split.into_str(), rewards, samples };
+        let (id, index) = (format!("{run}/{number}"), group[0].wanted.index);
+        let group = Group { id, index, of_each, split: split.into_str(), rewards, samples };
         match profile::group(&shape, &group, &mut lines) {
-            Ok(()) => {
+            Ok(records) => {
                 lines.push(b'\n');
-                written.report.rows += profile::group_lines(&shape, &group);
+                written.report.rows += i64::try_from(records)?;
                 report.groups += 1;
                 report.dead += i64::from(rewards.is_dead());
                 group.samples.iter().take(1).for_each(|sample| written.report.about.count(&sample.row));

@@ -14,8 +14,10 @@ mod openai;
 mod openai_dpo;
 mod trl;
 mod trl_dpo;
+mod trl_kto;
 mod verifiers;
 mod verl;
+mod verl_groups;
 
 use domain::export::{Data, Profile, Shape};
 use domain::message::Message;
@@ -45,6 +47,8 @@ pub struct Pair<'a> {
 pub struct Group<'a> {
     /// Of the run, and the number of the group in it.
     pub id: String,
+    /// Of its first conversation in the run or corpus.
+    pub index: i32,
     /// How many conversations the run plays from each start.
     pub of_each: u32,
     pub split: &'a str,
@@ -81,7 +85,9 @@ pub fn record(shape: &Shape, row: &Row, place: Place, out: &mut Vec<u8>) -> Resu
         Profile::Verl => verl::record(row, place, out),
         Profile::JsonStrings => json_strings::record(shape, row, out),
         Profile::OpenaiDpo | Profile::TrlDpo => Err("the profile is one of pairs".to_owned()),
-        Profile::Groups | Profile::Verifiers | Profile::Art => Err("the profile is one of groups".to_owned()),
+        Profile::Groups | Profile::Verifiers | Profile::Art | Profile::TrlKto | Profile::VerlGroups => {
+            Err("the profile is one of groups".to_owned())
+        }
     }
 }
 
@@ -97,24 +103,19 @@ pub fn pair(shape: &Shape, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<(), Unf
     }
 }
 
-/// Appends the record of a group, or a line for each of its samples.
+/// Appends the records of a group, and returns how many they are: in most profiles one. There is a line end between two records.
 ///
 /// # Errors
 /// As of [`record`].
-pub fn group(shape: &Shape, group: &Group<'_>, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
+pub fn group(shape: &Shape, group: &Group<'_>, out: &mut Vec<u8>) -> Result<usize, UnfitReason> {
+    let one = |()| 1;
     match shape.profile {
-        Profile::Groups => groups::record(shape, group, out),
-        Profile::Verifiers => verifiers::record(shape, group, out),
-        Profile::Art => art::record(shape, group, out),
+        Profile::Groups => groups::record(shape, group, out).map(one),
+        Profile::Verifiers => verifiers::records(shape, group, out),
+        Profile::Art => art::record(shape, group, out).map(one),
+        Profile::TrlKto => trl_kto::records(shape, group, out),
+        Profile::VerlGroups => verl_groups::record(group, out).map(one),
         _ => Err("the profile is not one of groups".to_owned()),
-    }
-}
-
-/// How many lines a group is.
-pub fn group_lines(shape: &Shape, group: &Group<'_>) -> i64 {
-    match shape.profile {
-        Profile::Verifiers => i64::try_from(group.samples.len()).unwrap_or(i64::MAX),
-        _ => 1,
     }
 }
 
@@ -122,6 +123,7 @@ pub fn group_lines(shape: &Shape, group: &Group<'_>) -> i64 {
 pub fn columns(shape: &Shape) -> Option<Columns> {
     match (shape.data, shape.profile) {
         (Data::Parquet, Profile::Verl) => Some(verl::columns()),
+        (Data::Parquet, Profile::VerlGroups) => Some(verl_groups::columns()),
         (Data::Parquet, _) => Some(json_strings::columns()),
         (Data::Jsonl, _) => None,
     }

@@ -37,6 +37,10 @@ pub enum Profile {
     Verifiers,
     /// Groups of samples as trajectories of ART.
     Art,
+    /// Turns of the agent, labelled by the reward of their sample, for TRL's `KTOTrainer`.
+    TrlKto,
+    /// Prompts for reinforcement learning with verl, one for each group, with its solve rate.
+    VerlGroups,
     /// Columns of JSON text, which every version of `datasets` reads.
     JsonStrings,
 }
@@ -139,9 +143,9 @@ impl Profile {
         matches!(self, Self::OpenaiDpo | Self::TrlDpo)
     }
 
-    /// Whether its records are groups of samples, not rows.
+    /// Whether its records are made of groups of samples, not of rows.
     pub const fn is_of_groups(self) -> bool {
-        matches!(self, Self::Groups | Self::Verifiers | Self::Art)
+        matches!(self, Self::Groups | Self::Verifiers | Self::Art | Self::TrlKto | Self::VerlGroups)
     }
 
     /// Whether it always reads what was not accepted: its records compare conversations with each other.
@@ -160,14 +164,14 @@ impl Profile {
             // What the card declares is how the columns load; in the files they are text.
             Self::Huggingface => of(ANY_REASONING, OBJECT_OR_TEXT, ARRAY_OR_JSON, LINES_OR_PARQUET),
             Self::Canonical => of(ANY_REASONING, TEXT, ARRAY_OR_JSON, LINES),
-            Self::Trl | Self::TrlDpo => of(ANY_REASONING, OBJECT, JSON_OR_ARRAY, LINES),
+            Self::Trl | Self::TrlDpo | Self::TrlKto => of(ANY_REASONING, OBJECT, JSON_OR_ARRAY, LINES),
             Self::Openai | Self::OpenaiDpo => of(NO_REASONING, TEXT, ARRAY, LINES),
             Self::Llamafactory => of(INLINE_OR_NONE, OBJECT, JSON, LINES),
             Self::Groups => of(ANY_REASONING, TEXT_OR_OBJECT, ARRAY_OR_JSON, LINES),
             Self::Verifiers | Self::Art => of(ANY_REASONING, TEXT, ARRAY, LINES),
             Self::MsSwift => of(INLINE_OR_NONE, TEXT_OR_OBJECT, JSON, LINES),
             // Its prompts end before the model first speaks.
-            Self::Verl => of(NO_REASONING, TEXT, JSON, PARQUET_OR_LINES),
+            Self::Verl | Self::VerlGroups => of(NO_REASONING, TEXT, JSON, PARQUET_OR_LINES),
             Self::JsonStrings => of(ANY_REASONING, TEXT, JSON, PARQUET_OR_LINES),
         }
     }

@@ -7,7 +7,7 @@ use datasets::export::Room;
 use datasets::export::build::build;
 use datasets::export::contents::Order;
 use datasets::export::{order, preview};
-use domain::export::{ExportPart, ExportSpec, PairRule, Profile, RunRows, SourceSpec, Toggles};
+use domain::export::{Data, ExportPart, ExportSpec, PairRule, Profile, RunRows, SourceSpec, Toggles};
 use domain::role::Role;
 use generation::ConversationRun;
 use serde_json::{Value, json};
@@ -39,19 +39,23 @@ async fn sampled(pool: &PgPool, models: &[(Role, String)]) -> std::sync::Arc<Con
     play_all(planned_as(pool, &[HELP], n, 1, models, configure).await, 4).await
 }
 
-async fn order_of(run: &ConversationRun) -> Order {
+async fn order_of(run: &ConversationRun, profile: Profile, toggles: Toggles) -> Order {
     let pool = &run.control.pool;
     let rows =
         RunRows { id: run.control.run.id.to_string(), judging: None, corrected: false, all: false, branches: false };
     let source = SourceSpec::Run(rows);
-    let spec = ExportSpec { source, profile: Profile::Groups, toggles: Toggles::default(), pairs: PairRule::default() };
+    let spec = ExportSpec { source, profile, toggles, pairs: PairRule::default() };
     let checked = order::check(pool, &spec, None).await.unwrap().ok().unwrap();
     Order::of(pool, &spec, &checked).await.unwrap()
 }
 
 async fn groups(run: &ConversationRun) -> (ExportPart, Vec<Value>) {
+    exported(run, Profile::Groups, Toggles::default()).await
+}
+
+async fn exported(run: &ConversationRun, profile: Profile, toggles: Toggles) -> (ExportPart, Vec<Value>) {
     let folder = tempfile::tempdir().unwrap();
-    let order = order_of(run).await;
+    let order = order_of(run, profile, toggles).await;
     let built = build(&run.control.pool, &order, folder.path(), &Room::default(), &mut |_| {}).await.unwrap();
     let part = built.report.parts.into_iter().next().unwrap();
     let text = std::fs::read_to_string(folder.path().join(&part.path)).unwrap();
@@ -141,7 +145,7 @@ async fn a_preview_shows_the_first_group(pool: PgPool) {
     let agent = moody_agent().await;
     let run = sampled(&pool, &[(Role::Agent, agent.model())]).await;
     let (_, groups) = groups(&run).await;
-    let preview = preview::preview(&pool, &order_of(&run).await).await.unwrap();
+    let preview = preview::preview(&pool, &order_of(&run, Profile::Groups, Toggles::default()).await).await.unwrap();
     assert_eq!(preview.record.as_ref(), groups.first());
 }
 
@@ -153,4 +157,64 @@ async fn a_run_without_samples_has_groups_of_one(pool: PgPool) {
     assert_eq!(groups.len(), 3);
     assert!(groups.iter().all(|group| group["dead"] == json!(true) && group["samples"] == json!(1)));
     assert_eq!(part.groups.unwrap().dead, 3);
+}
+
+/// The trainer learns every token of a completion, so the words of others are in the prompt.
+#[sqlx::test(migrations = "../migrations")]
+async fn each_turn_of_the_agent_is_labelled_by_the_reward_of_its_sample(pool: PgPool) {
+    let agent = moody_agent().await;
+    let run = sampled(&pool, &[(Role::Agent, agent.model())]).await;
+    let (_, groups) = groups(&run).await;
+    let mut expected = Vec::new();
+    for group in &groups {
+        for completion in group["completions"].as_array().unwrap().iter().filter(|one| !one["reward"].is_null()) {
+            let messages =
+                [&group["prompt"], &completion["messages"]].map(|part| part.as_array().unwrap().clone()).concat();
+            for (turn, _) in messages.iter().enumerate().filter(|(_, message)| message["role"] == "assistant") {
+                let place = (completion["id"].clone(), completion["sample"].clone(), turn);
+                expected.push((place, completion["reward"] == json!(1)));
+            }
+        }
+    }
+    let (part, turns) = exported(&run, Profile::TrlKto, Toggles::default()).await;
+    assert_eq!(turns.len(), expected.len());
+    assert_eq!(usize::try_from(part.written.rows).unwrap(), turns.len());
+    for (record, ((id, sample, turn), good)) in turns.iter().zip(&expected) {
+        let metadata: Value = serde_json::from_str(record["metadata"].as_str().unwrap()).unwrap();
+        assert_eq!((&metadata["id"], &metadata["sample"], &metadata["turn"]), (id, sample, &json!(turn)));
+        assert_eq!((&record["label"], &metadata["off_policy"]), (&json!(good), &json!(true)));
+        assert_eq!(record["prompt"].as_array().unwrap().len(), *turn);
+        let completion = record["completion"].as_array().unwrap();
+        assert!(completion.len() == 1 && completion[0]["role"] == "assistant", "{record}");
+    }
+    assert!(expected.iter().any(|(_, good)| *good) && expected.iter().any(|(_, good)| !good), "both labels are there");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn groups_are_prompts_with_solve_rates(pool: PgPool) {
+    let agent = Endpoint::start(|request| {
+        let answers = request["messages"].as_array().unwrap().last().unwrap()["role"] == "tool";
+        if answers && request["seed"].as_i64().unwrap() % 4 != 3 {
+            says("I can not say.")
+        } else {
+            agent::help(request)
+        }
+    })
+    .await;
+    let run = sampled(&pool, &[(Role::Agent, agent.model())]).await;
+    let (_, groups) = groups(&run).await;
+    let lines = Toggles { data: Some(Data::Jsonl), ..Toggles::default() };
+    let (part, prompts) = exported(&run, Profile::VerlGroups, lines).await;
+    assert_eq!((prompts.len(), part.groups.unwrap().groups), (GROUPS, 4));
+    for (prompt, group) in prompts.iter().zip(&groups) {
+        let extra = &prompt["extra_info"];
+        assert_eq!(extra["id"], group["group_id"]);
+        for figure in ["solve_rate", "reward_std", "samples", "scored", "dead", "split"] {
+            assert_eq!(extra[figure], group[figure], "{figure}");
+        }
+        let roles: Vec<&Value> = prompt["prompt"].as_array().unwrap().iter().map(|message| &message["role"]).collect();
+        assert_eq!(roles, [&json!("system"), &json!("user")]);
+        let truth: Value = serde_json::from_str(prompt["reward_model"]["ground_truth"].as_str().unwrap()).unwrap();
+        assert_eq!(truth["calls"].is_array(), group["solve_rate"].as_f64().unwrap() > 0.0, "{truth}");
+    }
 }

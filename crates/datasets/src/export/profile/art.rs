@@ -1,6 +1,6 @@
 //! Groups as `OpenPipe`'s ART 0.5 reads them (`deserialize_trajectory_groups`). What the agent said is a choice; samples without a
 //! reward are exceptions, because a reward cannot be null there. Without sampled token ids ART analyses these groups and does not
-//! train on them.
+//! train on them. Its reader keeps only the trajectories, and of these not the tools, so each trajectory names its group.
 
 use domain::export::Shape;
 use domain::reward;
@@ -26,8 +26,8 @@ pub fn record(shape: &Shape, group: &Group<'_>, out: &mut Vec<u8>) -> Result<(),
             "reward": f64::from(reward),
             "metrics": reward::components(&metadata.verifier.items),
             "metadata": {
-                "conversation": metadata.id, "sample": sample.number, "scenario": metadata.scenario.id,
-                "blame": metadata.blame, "ending": metadata.ending, "off_policy": true,
+                "conversation": metadata.id, "group_id": group.id, "sample": sample.number,
+                "scenario": metadata.scenario.id, "blame": metadata.blame, "ending": metadata.ending, "off_policy": true,
             },
             "additional_histories": [],
             "logs": [],

@@ -1,0 +1,75 @@
+"""verifiers 0.4 reads the traces of an export, as `vf-replay` and prime-rl do: are they the conversations and rewards that were played?
+
+usage: load_verifiers.py   (after export_groups.py, in the same working directory)
+"""
+
+import math
+import pathlib
+import statistics
+import tempfile
+from collections import defaultdict
+
+from verifiers.v1.configs.agent import WireAgentConfig
+from verifiers.v1.state import State
+from verifiers.v1.task import WireTaskData
+from verifiers.v1.trace import Trace
+from verifiers.v1.utils.trace_store import read_episodes, write_episode
+
+from checks import check
+from exported import FILES, check_all, groups, scored
+
+TRACE = Trace[WireTaskData, State, WireAgentConfig]
+
+
+def as_openai(message):
+    """A message of verifiers, as OpenAI writes it."""
+    said = message.model_dump(exclude_none=True)
+    said["content"] = said.get("content") or ""
+    if "tool_calls" in said:
+        said["tool_calls"] = [
+            {"id": call["id"], "type": call["type"], "function": {"name": call["name"], "arguments": call["arguments"]}}
+            for call in said["tool_calls"]]
+    return said
+
+
+def compare(episode, group):
+    trace, = episode.traces
+    sample = group["by_sample"][trace.info["sample"]]
+    tools = [{"type": "function", "function": {key: getattr(tool, key) for key in ("name", "description", "parameters")}}
+             for tool in trace.tools]
+    reward = trace.reward if trace.rewards else None
+    turns = sum(message["role"] == "assistant" for message in sample["messages"])
+    check_all(
+        f"sample {sample['sample']}: {len(trace.messages)} messages, the reward {reward}, ok is {episode.ok}",
+        messages=[as_openai(message) for message in trace.messages] == sample["messages"],
+        one_conversation=len(trace.branches) == 1,
+        turns_of_the_model=trace.num_turns == turns,
+        tools=tools == group["tools"],
+        reward=reward == sample["reward"],
+        ok=episode.ok == (sample["reward"] is not None),
+        errors=bool(episode.errors) == (reward is None),
+        metrics=trace.metrics == sample["reward_components"],
+        off_policy=trace.info["off_policy"] is True and not any(node.token_ids for node in trace.nodes))
+
+
+expected = groups()
+episodes = read_episodes(FILES / "verifiers", TRACE)
+by_group = defaultdict(list)
+for episode in episodes:
+    by_group[episode.group.id].append(episode)
+check(set(by_group) == set(expected), f"verifiers reads {len(episodes)} episodes of {len(by_group)} groups")
+for id, members in by_group.items():
+    group = expected[id]
+    check(len(members) == len(group["by_sample"]), f"{id}: {len(members)} samples")
+    for episode in members:
+        compare(episode, group)
+    check({episode.task.key for episode in members} == {group["task_key"]}, f"{id}: the task is {group['task_key']}")
+    rewards = [episode.traces[0].reward for episode in members if episode.ok]
+    check(len(rewards) == len(scored(group)), f"{id}: {len(rewards)} rewards")
+    if rewards:
+        check(math.isclose(statistics.mean(rewards), group["solve_rate"]), f"{id}: their mean is the solve rate {group['solve_rate']}")
+with tempfile.TemporaryDirectory() as folder:
+    for episode in episodes:
+        write_episode(pathlib.Path(folder), episode)
+    again = read_episodes(pathlib.Path(folder), TRACE)
+    check([one.to_record() for one in again] == [one.to_record() for one in episodes], "verifiers writes and reads them again")
