@@ -8,6 +8,7 @@ pub mod ledger;
 pub mod logged;
 pub mod play;
 pub mod process;
+pub mod tokens;
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
