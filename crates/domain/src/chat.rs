@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::event::Usage;
 use crate::message::{Message, ToolCall};
 use crate::role::RoleId;
+use crate::sampling::Sampling;
 use crate::{reasoning, untrusted};
 
 /// One model call, complete: it gives the same HTTP request on every machine.
@@ -33,17 +34,20 @@ pub struct ReplySchema {
     pub schema: Value,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChatReply {
     pub content: String,
     /// What the endpoint returned as `reasoning_content` or `reasoning`. Tags inside `content` are left in place.
     pub reasoning: Option<String>,
     pub tool_calls: Vec<ToolCall>,
     pub usage: Usage,
+    /// Absent unless the endpoint was asked for the tokens of the reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<Sampling>,
 }
 
 /// What the agent of an episode sends when it is its turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentTurn {
     Reply(ChatReply),

@@ -13,6 +13,7 @@ use crate::outcome::{Ending, Outcome};
 use crate::patch::Patch;
 use crate::persona::{Complexity, Persona};
 use crate::role::Role;
+use crate::sampling::Sampling;
 use crate::verdict::{Verdict, Verification};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -88,6 +89,9 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
         usage: Usage,
+        /// The tokens that were sampled; absent unless the model has `token_ids: true`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sampling: Option<Sampling>,
     },
     /// A sub-agent takes over a call: until it is answered, what follows is the branch of the sub-agent.
     Delegated {
@@ -231,7 +235,13 @@ mod tests {
     fn a_conversation_goes_on_differently_from_turns_of_its_trunk() {
         let usage = Usage::default();
         let user = EventKind::UserSpoke { content: "Hello".to_owned(), ended: false, walked_out: false, usage };
-        let agent = EventKind::AgentSpoke { content: "Hm.".to_owned(), reasoning: None, tool_calls: Vec::new(), usage };
+        let agent = EventKind::AgentSpoke {
+            content: "Hm.".to_owned(),
+            reasoning: None,
+            tool_calls: Vec::new(),
+            usage,
+            sampling: None,
+        };
         let acted = EventKind::UserActed { tool_calls: Vec::new(), usage };
         let on_trunk = |kind| Event { seq: 1, ancestry: Vec::new(), kind }.whose_turn();
         let within = |kind| Event { seq: 1, ancestry: vec![Fork { seq: 0, index: 0 }], kind }.whose_turn();

@@ -44,6 +44,7 @@ pub mod review;
 pub mod reward;
 pub mod role;
 pub mod row;
+pub mod sampling;
 pub mod scenario;
 pub mod seed;
 pub mod service;

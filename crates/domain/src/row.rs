@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::message::Message;
+use crate::sampling::SampledTokens;
 pub use metadata::{Branch, Judge, Metadata, PlayConditions, Scenario, Seed, Verifier, VersionedName, Worlds};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -16,6 +17,9 @@ pub struct Row {
     pub messages: Vec<Message>,
     pub tools: Arc<Tools>,
     pub metadata: Metadata,
+    /// The tokens of each of the agent's messages; `None` unless its endpoint returned those of all, and they are as they were played.
+    #[serde(skip)]
+    pub sampled: Option<Vec<Arc<SampledTokens>>>,
 }
 
 /// `OpenAI` function descriptions, with their JSON: thousands of rows share them, and writing them anew for each would be

@@ -17,6 +17,7 @@ use crate::outcome::{Ending, Outcome};
 use crate::patch::Patch;
 use crate::persona::{Complexity, Persona};
 use crate::role::Role;
+use crate::sampling::Sampling;
 use crate::verdict::{Verdict, Verification};
 use frame::count;
 pub use frame::{Caller, Frame};
@@ -207,8 +208,11 @@ impl Transcript {
                 self.calls_made += count(tool_calls.len());
                 self.user.speak(seq, String::new(), None, tool_calls);
             }
-            EventKind::AgentSpoke { content, reasoning, tool_calls, .. } => {
+            EventKind::AgentSpoke { content, reasoning, tool_calls, sampling, .. } => {
                 self.agent_spoke(seq, content, reasoning, tool_calls);
+                if let Some(sampling) = sampling {
+                    self.sampled(seq, sampling);
+                }
             }
             EventKind::Delegated { call_id, agent, task } => {
                 let mut frame = Frame::new(Caller::SubAgent { name: agent, call_id }, ancestry);
@@ -246,6 +250,10 @@ impl Transcript {
         }
         self.calls_made += count(tool_calls.len());
         self.innermost().speak(seq, content, reasoning, tool_calls);
+    }
+
+    fn sampled(&mut self, seq: u32, sampling: Sampling) {
+        self.innermost().sampled.get_or_insert_default().push(seq, sampling);
     }
 
     /// A call is answered; the sub-agent that it started comes to its end. Who made the call, in which turn, and with which

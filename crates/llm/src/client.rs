@@ -16,14 +16,18 @@ mod events;
 mod format;
 mod key;
 mod manner;
+mod nan;
 mod request;
 mod retry_after;
+mod sampled;
 mod status;
 mod wire;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use domain::chat::{ChatReply, ChatRequest};
+use domain::sampling::Sampling;
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use reqwest::{Url, redirect};
 
@@ -47,6 +51,8 @@ pub struct Client {
     /// Whether replies must say that the model wrote them which was asked. Hosted ones have more than one name.
     exact: bool,
     format: KnownFormat,
+    /// Whether it is known to refuse requests for token ids.
+    refuses_tokens: AtomicBool,
 }
 
 /// A reply, and how long its first byte took.
@@ -99,7 +105,8 @@ impl Client {
             .map_err(|error| SetupError::NoClient { model: spec.to_string(), reason: error.to_string() })?;
         let urls = Urls::of(&spec)
             .map_err(|error| SetupError::BadSpec { model: spec.to_string(), reason: error.to_string() })?;
-        Ok(Self { spec, options, http, urls, key, exact: false, format: KnownFormat::default() })
+        let (format, refuses_tokens) = (KnownFormat::default(), AtomicBool::new(false));
+        Ok(Self { spec, options, http, urls, key, exact: false, format, refuses_tokens })
     }
 
     /// A client that takes a reply of no other model than the one that it asks.
@@ -120,15 +127,48 @@ impl Client {
         &self.spec
     }
 
-    /// One attempt, with weaker response formats where the endpoint refuses the stronger ones.
-    pub async fn ask(&self, ask: &ChatRequest, listener: Listener<'_>) -> Result<TimedReply, FailedAttempt> {
+    /// One attempt. `tokens`: also asks for the tokens of the reply. A reply of an endpoint that refuses that says so, and has none.
+    pub async fn ask(
+        &self,
+        ask: &ChatRequest,
+        tokens: bool,
+        listener: Listener<'_>,
+    ) -> Result<TimedReply, FailedAttempt> {
+        if !tokens {
+            return self.ask_in_known_format(ask, false, listener).await;
+        }
+        let mut first_refusal = None;
+        if !self.refuses_tokens.load(Ordering::Relaxed) {
+            match self.ask_in_known_format(ask, true, listener).await {
+                Err(failed) if failed.failure.is_bad_request() => first_refusal = Some(failed),
+                answer => return answer,
+            }
+        }
+        let answer = self.ask_in_known_format(ask, false, listener).await;
+        // If the plain request is refused, too, the tokens were not what the endpoint objected to.
+        let mut heard = answer.map_err(|failed| first_refusal.unwrap_or(failed))?;
+        if !self.refuses_tokens.swap(true, Ordering::Relaxed) {
+            tracing::info!(model = %self.spec, "the endpoint refuses requests for token ids and log-probabilities");
+        }
+        let reason = "the endpoint refuses requests for token ids and log-probabilities";
+        heard.reply.sampling = Some(Sampling::Missing(reason.to_owned()));
+        Ok(heard)
+    }
+
+    /// Asks with weaker response formats where the endpoint refuses the stronger ones.
+    async fn ask_in_known_format(
+        &self,
+        ask: &ChatRequest,
+        tokens: bool,
+        listener: Listener<'_>,
+    ) -> Result<TimedReply, FailedAttempt> {
         let mut format = match ask.schema {
             Some(_) => self.format.get(),
             None => Format::Plain,
         };
         let mut first_refusal = None;
         loop {
-            let failed = match self.attempt(&Body::new(self.spec.name(), ask, format), listener).await {
+            let failed = match self.attempt(&Body::new(self.spec.name(), ask, format, tokens), listener).await {
                 Ok(heard) => {
                     if first_refusal.is_some() && self.format.weaken_to(format) {
                         tracing::info!(model = %self.spec, ?format, "the endpoint refuses stronger response formats");

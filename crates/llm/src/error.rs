@@ -22,7 +22,7 @@ pub enum SetupError {
 }
 
 /// A model that gave no usable reply, after all retries.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{model}: {failure} (attempts: {attempts})")]
 pub struct ModelError {
     /// The model as its spec names it, with the endpoint.
@@ -40,7 +40,7 @@ pub struct ModelError {
 }
 
 /// What went wrong with one request, and what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Failure {
     #[error("cannot be reached ({reason}); check that the server runs and that the base URL is right")]
     Unreachable { reason: String },

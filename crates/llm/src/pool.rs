@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use domain::chat::{ChatReply, ChatRequest};
 use domain::encoder::EncoderRequest;
+use domain::role::Role;
 use parking_lot::RwLock;
 
 use self::breaker::Breaker;
@@ -46,6 +47,8 @@ pub struct Pool {
     /// How endpoints call the model that do not say it themselves.
     model: String,
     takes_workers: bool,
+    /// Whether the agent's replies are asked for with their tokens.
+    token_ids: bool,
     /// As many as the router has replicas, in the same order; only appended to.
     endpoints: RwLock<Vec<Arc<Endpoint>>>,
     router: Arc<Router>,
@@ -87,7 +90,7 @@ impl Pool {
         let clients = spec.endpoints().map(|endpoint| Client::new(endpoint, options.clone()));
         let clients = clients.collect::<Result<Vec<_>, _>>()?;
         let pool = Self::build(spec.to_string(), clients, load, options);
-        Ok(Self { model: spec.model().to_owned(), takes_workers: spec.workers, ..pool })
+        Ok(Self { model: spec.model().to_owned(), takes_workers: spec.workers, token_ids: spec.token_ids, ..pool })
     }
 
     /// A pool of one replica.
@@ -106,6 +109,12 @@ impl Pool {
         Ok(Self::build(name, vec![client], load, options))
     }
 
+    /// Whether the agent's replies are asked for with their token ids and log-probabilities.
+    #[must_use]
+    pub fn with_token_ids(self, token_ids: bool) -> Self {
+        Self { token_ids, ..self }
+    }
+
     fn build(name: String, clients: Vec<Client>, load: Load, options: EndpointOptions) -> Self {
         let urls = || clients.iter().map(|client| client.spec().base_url().to_owned());
         let meters = Arc::new(Meters::new(name.clone(), urls()));
@@ -114,7 +123,7 @@ impl Pool {
         let router = Arc::new(Router::new(replicas, options.clone(), load.slow_after, Arc::clone(&meters)));
         let endpoints = RwLock::new(clients.into_iter().map(|client| Arc::new(Endpoint::fixed(client))).collect());
         let model = name.clone();
-        Self { name, options, load, model, takes_workers: false, endpoints, router, meters }
+        Self { name, options, load, model, takes_workers: false, token_ids: false, endpoints, router, meters }
     }
 
     /// The model as its spec names it.
@@ -138,7 +147,8 @@ impl Pool {
         caller: impl Into<Caller>,
         listener: Listener<'_>,
     ) -> Result<Answer, ModelError> {
-        Call::new(self, Question::Chat(ask, listener), caller.into()).answer().await
+        let tokens = self.token_ids && ask.role == Role::Agent.into();
+        Call::new(self, Question::Chat { ask, tokens, listener }, caller.into()).answer().await
     }
 
     /// The vectors or scores that an embedding model or a reranker gives.

@@ -56,7 +56,7 @@ models:
     max_in_flight: 0
     price: {prompt: free}
 "), @"
-    models.yaml:3: models[0].replica: unknown field (did you mean `replicas`?); expected one of: name, model, replicas, workers, key_env, key_file, price, max_in_flight, start_in_flight, slow_after_seconds
+    models.yaml:3: models[0].replica: unknown field (did you mean `replicas`?); expected one of: name, model, replicas, workers, key_env, key_file, price, max_in_flight, start_in_flight, slow_after_seconds, token_ids
     models.yaml:6: models[1].max_in_flight: 0 is less than the minimum of 1
     models.yaml:7: models[1].price: field `completion` is missing
     models.yaml:7: models[1].price.prompt: expected number, found text `free`

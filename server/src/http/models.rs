@@ -104,6 +104,7 @@ fn pool_spec(name: &str, definition: ModelDefinition) -> PoolSpec {
         max_in_flight: definition.max_in_flight,
         start_in_flight: definition.start_in_flight.unwrap_or(PoolSpec::START_IN_FLIGHT),
         slow_after_seconds: definition.slow_after_seconds,
+        token_ids: definition.token_ids,
     }
 }
 
@@ -248,6 +249,7 @@ fn summary(app: &App, pool: &PoolSpec, statuses: &[PoolStatus], workers: &[Worke
         max_in_flight: pool.max_in_flight,
         start_in_flight: pool.start_in_flight,
         slow_after_seconds: pool.slow_after_seconds,
+        token_ids: pool.token_ids,
         from_file: app.registry().pool(&pool.name).is_ok(),
         waiting: status.map_or(0, |status| status.waiting),
         workers: pool.workers,

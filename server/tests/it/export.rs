@@ -4,3 +4,4 @@ mod groups;
 mod pairs;
 mod profiles;
 mod rows;
+mod tokens;

@@ -9,6 +9,7 @@ pub mod logged;
 pub mod play;
 pub mod process;
 pub mod stuck;
+pub mod tokens;
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};

@@ -260,6 +260,7 @@ fn white_space_and_the_order_of_arguments_make_no_difference() {
             reasoning: None,
             tool_calls: vec![call],
             usage: Usage::default(),
+            sampling: None,
         };
         let transcript: Transcript = [Event { seq: 0, ancestry: Vec::new(), kind }].into_iter().collect();
         Utterances::from(transcript).hash("bank")

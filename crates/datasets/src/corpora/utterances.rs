@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn agent(content: &str, tool_calls: Vec<ToolCall>) -> EventKind {
-        EventKind::AgentSpoke { content: content.into(), reasoning: None, tool_calls, usage: NONE }
+        EventKind::AgentSpoke { content: content.into(), reasoning: None, tool_calls, usage: NONE, sampling: None }
     }
 
     fn answered(call_id: &str, tool: &str, content: &str) -> EventKind {

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use domain::correction::in_force;
 use domain::export::{GroupReport, Shape, Split};
 use domain::outcome::Outcome;
 use domain::reward::{GroupRewards, reward};
@@ -228,8 +229,11 @@ fn lines(
         for sample in group.iter().filter(|sample| sample.usable) {
             let material = read.next().context("a conversation went while it was read")?;
             position = material.position;
+            let corrected = !in_force(&material.corrections, u32::MAX).is_empty();
             // The reward is for what was played, and not for what people wrote over it.
-            let row = own_row(source, &Material { corrections: Vec::new(), ..material })?;
+            let mut row = own_row(source, &Material { corrections: Vec::new(), ..material })?;
+            // Trainers get no tokens of words that people corrected.
+            row.sampled = row.sampled.filter(|_| !corrected);
             samples.push(GroupSample { number: sample.number, reward: sample.reward, row });
         }
         report.samples += i64::try_from(group.len())?;

@@ -12,6 +12,7 @@ mod ms_swift;
 mod object;
 mod openai;
 mod openai_dpo;
+mod tokens;
 mod trl;
 mod trl_dpo;
 mod trl_kto;

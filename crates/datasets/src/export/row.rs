@@ -5,6 +5,7 @@
 //! once for all rows of a scenario.
 
 use std::mem;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use domain::correction::{self, in_force};
@@ -12,6 +13,7 @@ use domain::event::Event;
 use domain::message::Message;
 use domain::outcome::Outcome;
 use domain::row::{Row, Verifier};
+use domain::sampling::SampledTokens;
 use domain::transcript::Frame;
 use domain::verdict::{Verdict, Verification};
 use engine::conversation_state::State;
@@ -117,6 +119,7 @@ fn row(played: &PlayedConversation<'_>, mut frame: Frame) -> Result<Row, String>
         return Err(format!("the agent made a call that `{}` does not accept", call.tool));
     }
     let corrected = correction::apply(&mut frame, &in_force(&played.material.corrections, version(played)));
+    let sampled = sampled(&frame).filter(|_| corrected.is_empty());
     let corrections = corrected.into_iter().map(|correction| correction.version).collect();
     let voice = played.context.voice(played.scene, &frame);
     let mut messages = vec![Message::System { content: voice.system.clone() }];
@@ -125,9 +128,17 @@ fn row(played: &PlayedConversation<'_>, mut frame: Frame) -> Result<Row, String>
     while matches!(messages.last(), Some(Message::User { .. })) {
         messages.pop();
     }
-    let tools = std::sync::Arc::clone(&voice.tools);
-    let row = Row { messages, tools, metadata: metadata::metadata(played, &frame, &voice, corrections) };
+    let tools = Arc::clone(&voice.tools);
+    let row = Row { messages, tools, metadata: metadata::metadata(played, &frame, &voice, corrections), sampled };
     row.fault().map_or(Ok(row), Err)
+}
+
+/// The tokens of all turns of an agent.
+fn sampled(frame: &Frame) -> Option<Vec<Arc<SampledTokens>>> {
+    let mut known = frame.sampled.as_ref()?.turns.iter();
+    let turns = frame.entries().filter(|(_, message)| matches!(message, Message::Assistant { .. }));
+    let tokens = |seq: u32| known.find(|(known, _)| *known == seq).and_then(|(_, sampling)| sampling.tokens().cloned());
+    turns.map(|(seq, _)| seq).map(tokens).collect()
 }
 
 /// Up to which version corrections count. What people wrote after a corpus was made was neither scanned nor compared.

@@ -130,6 +130,9 @@ pub struct AgentEndpoint {
     /// Longest reply, in tokens; default: 4096.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
+    /// Whether its replies are asked for with token ids and log-probabilities, which exports of groups then contain.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub token_ids: bool,
 }
 
 impl std::fmt::Debug for AgentEndpoint {

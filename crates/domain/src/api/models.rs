@@ -8,6 +8,7 @@ use crate::price::Price;
 
 /// A model of the registry, and the state of its endpoints as this server sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of its own in the API")]
 pub struct ModelSummary {
     pub name: String,
     /// Its name at its endpoints.
@@ -31,6 +32,9 @@ pub struct ModelSummary {
     /// If the first byte of a reply takes longer than this, in seconds, the endpoint counts as overloaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_after_seconds: Option<f64>,
+    /// Whether the replies of the agent are asked for with token ids and log-probabilities.
+    #[serde(default)]
+    pub token_ids: bool,
     /// Whether it comes from models.yaml, where it is changed.
     pub from_file: bool,
     /// Calls that wait for a slot.
@@ -106,6 +110,9 @@ pub struct ModelDefinition {
     pub start_in_flight: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_after_seconds: Option<f64>,
+    /// Whether the replies of the agent are asked for with token ids and log-probabilities, for training on them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub token_ids: bool,
 }
 
 /// A process that plays runs.

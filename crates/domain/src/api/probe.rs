@@ -100,6 +100,8 @@ pub enum ProbeKind {
     ContextOverflow,
     /// Whether the same seed gives the same reply.
     Seed,
+    /// Whether it returns token ids and log-probabilities.
+    TokenIds,
 }
 
 impl ProbeKind {
@@ -118,7 +120,7 @@ impl ProbeKind {
                 let writes_json = matches!(role, Role::Agent) && matches!(style, AgentStyle::Json);
                 writes_json || matches!(role, Role::ToolSimulator | Role::StateManager | Role::Judge)
             }
-            Self::Streaming | Self::Seed => false,
+            Self::Streaming | Self::Seed | Self::TokenIds => false,
         }
     }
 }
@@ -147,6 +149,8 @@ pub enum Feature {
     Reasoning,
     /// A reply can be reproduced.
     Seed,
+    /// The tokens of the agent's replies are kept where the model has `token_ids: true`.
+    TokenIds,
 }
 
 impl ModelProbe {

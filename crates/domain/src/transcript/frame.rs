@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Fork;
 use crate::message::{Message, ToolCall};
+use crate::sampling::SampledTurns;
 
 /// Who made a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,12 +49,15 @@ pub struct Frame {
     pub turns: u32,
     /// Turns since it was last spoken to.
     pub steps: u32,
+    /// The tokens of its turns, where its model was asked for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Box<SampledTurns>>,
 }
 
 impl Frame {
     pub fn new(caller: Caller, path: Vec<Fork>) -> Self {
         let (messages, seqs, pending) = (Vec::new(), Vec::new(), VecDeque::new());
-        Self { caller, path, messages, seqs, pending, turn_seq: 0, calls_in_turn: 0, turns: 0, steps: 0 }
+        Self { caller, path, messages, seqs, pending, turn_seq: 0, calls_in_turn: 0, turns: 0, steps: 0, sampled: None }
     }
 
     /// Its messages, each with its event.

@@ -18,7 +18,13 @@ fn user(content: &str) -> EventKind {
 
 fn agent(content: &str, calls: &[&str]) -> EventKind {
     let tool_calls = calls.iter().map(|id| call(id, "{}")).collect();
-    EventKind::AgentSpoke { content: content.into(), reasoning: Some("Hm.".into()), tool_calls, usage: COST }
+    EventKind::AgentSpoke {
+        content: content.into(),
+        reasoning: Some("Hm.".into()),
+        tool_calls,
+        usage: COST,
+        sampling: None,
+    }
 }
 
 fn answered(call_id: &str, answer: Answer, patch: Patch) -> EventKind {

@@ -26,7 +26,14 @@ impl Conversation {
                 refused(Role::Agent, &reply, "the reply is empty: say something or call a tool".to_owned())
             }
             Ok((content, reasoning, calls)) => {
-                EventKind::AgentSpoke { content, reasoning, tool_calls: self.numbered(calls), usage: reply.usage }
+                let last = self.state.acting().sampled.as_ref().map_or(&[][..], |sampled| &sampled.last);
+                EventKind::AgentSpoke {
+                    content,
+                    reasoning,
+                    tool_calls: self.numbered(calls),
+                    usage: reply.usage,
+                    sampling: reply.sampling.map(|sampling| sampling.after(last)),
+                }
             }
             Err(reason) => refused(Role::Agent, &reply, reason),
         }

@@ -44,6 +44,7 @@ impl Conversation {
             reasoning: None,
             tool_calls: tool_calls.to_vec(),
             usage: NO_USAGE,
+            sampling: None,
         };
         let mut after = self.clone();
         // It follows, for it is the next one.

@@ -1,6 +1,7 @@
 //! One request and its answer.
 
 use std::error::Error;
+use std::time::Duration;
 
 use reqwest::Url;
 use serde::Serialize;
@@ -12,6 +13,7 @@ use super::request::Body;
 use super::{Client, FailedAttempt, TimedReply, body, retry_after, status};
 use crate::Listener;
 use crate::error::{Failure, Wait};
+use crate::limits::{MOST_SENT_BYTES, MOST_SENT_BYTES_WITH_TOKENS};
 
 /// As much of an endpoint's words as a person wants to read in a log, in characters.
 const LONGEST_MESSAGE: usize = 300;
@@ -20,7 +22,13 @@ impl Client {
     pub(super) async fn attempt(&self, body: &Body<'_>, listener: Listener<'_>) -> Result<TimedReply, FailedAttempt> {
         self.limited(async {
             let sent = Instant::now();
-            let parts = self.send(&self.urls.completions, body).await?;
+            let tokens = body.asks_for_tokens();
+            // Such a reply comes whole: its first byte is there when its last one is.
+            let limit = if tokens { self.options.total_timeout } else { self.options.first_byte_timeout };
+            let mut parts = self.send(&self.urls.completions, body, limit).await?;
+            if tokens {
+                (parts.tokens, parts.most_bytes) = (true, MOST_SENT_BYTES_WITH_TOKENS);
+            }
             let ((reply, manner), began) = body::read(parts, listener).await?;
             Ok(TimedReply { reply, manner, first_byte: began - sent })
         })
@@ -44,10 +52,14 @@ impl Client {
         })
     }
 
-    /// Sends a request. Its answer is still to be read.
-    pub(super) async fn send(&self, url: &Url, body: &impl Serialize) -> Result<Parts<'_>, FailedAttempt> {
+    /// Sends a request. Its answer is still to be read. `limit`: how long its first byte may take.
+    pub(super) async fn send(
+        &self,
+        url: &Url,
+        body: &impl Serialize,
+        limit: Duration,
+    ) -> Result<Parts<'_>, FailedAttempt> {
         let sent = Instant::now();
-        let limit = self.options.first_byte_timeout;
         let waiting = ReplyWait { wait: Wait::FirstByte, limit, until: sent + limit };
         let mut deadline = Deadline::new(waiting.until);
         let response = self.http.post(url.clone()).json(body).send();
@@ -59,8 +71,16 @@ impl Client {
 
         let status = response.status();
         let retry_after = retry_after::read(response.headers());
-        let parts =
-            Parts { response, deadline, waiting, idle: self.options.idle_timeout, only: self.only(), bytes_read: 0 };
+        let parts = Parts {
+            response,
+            deadline,
+            waiting,
+            idle: self.options.idle_timeout,
+            only: self.only(),
+            tokens: false,
+            bytes_read: 0,
+            most_bytes: MOST_SENT_BYTES,
+        };
         if status.is_success() {
             return Ok(parts);
         }

@@ -1,5 +1,6 @@
 //! The body of an answer: a stream of events if the endpoint streams, one JSON document if it does not.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use domain::chat::ChatReply;
@@ -11,10 +12,10 @@ use super::deadline::Deadline;
 use super::draft::Draft;
 use super::events::Events;
 use super::manner::Manner;
+use super::nan::without_nan;
 use super::wire::Chunk;
 use crate::Listener;
 use crate::error::{Failure, Wait};
-use crate::limits::MOST_SENT_BYTES;
 
 /// How long a stream may stay open after its `[DONE]`.
 const LINGER: Duration = Duration::from_millis(50);
@@ -30,8 +31,11 @@ pub struct Parts<'a> {
     pub idle: Duration,
     /// The model that has to answer, where that is known by its exact name.
     pub only: Option<&'a str>,
-    /// Bytes that came.
+    /// Whether the tokens of the reply were asked for.
+    pub tokens: bool,
+    /// Bytes that came, and the most that are read.
     pub bytes_read: usize,
+    pub most_bytes: usize,
 }
 
 /// What is waited for, how long in all, and until when.
@@ -57,7 +61,7 @@ impl Parts<'_> {
         let Some(part) = part else { return Ok(false) };
         self.waiting = ReplyWait { wait: Wait::NextChunk, limit: self.idle, until: Instant::now() + self.idle };
         self.bytes_read += part.len();
-        if self.bytes_read > MOST_SENT_BYTES {
+        if self.bytes_read > self.most_bytes {
             return Err(Failure::too_long(ChatReply::default()));
         }
         bytes.extend_from_slice(&part);
@@ -89,7 +93,7 @@ pub async fn read(mut parts: Parts<'_>, listener: Listener<'_>) -> Result<(Reply
         return Ok((read_events(head, parts, listener).await?, began));
     }
     while parts.append_to(&mut head).await? {}
-    Ok((read_document(&head, parts.only)?, began))
+    Ok((read_document(&head, &parts)?, began))
 }
 
 fn begins_events(head: &[u8]) -> bool {
@@ -102,7 +106,7 @@ fn begins_events(head: &[u8]) -> bool {
 
 async fn read_events(head: Vec<u8>, mut parts: Parts<'_>, listener: Listener<'_>) -> Result<ReplyAndManner, Failure> {
     let mut events = Events::new(head);
-    let mut draft = Draft::by(parts.only);
+    let mut draft = Draft::by(parts.only, parts.tokens);
     loop {
         while let Some(data) = events.next() {
             match data.trim_ascii() {
@@ -115,7 +119,7 @@ async fn read_events(head: Vec<u8>, mut parts: Parts<'_>, listener: Listener<'_>
                     return draft.finish();
                 }
                 data => {
-                    draft.add(chunk(data)?)?;
+                    add(&mut draft, data)?;
                     if let Some(calls) = draft.complete_calls() {
                         listener(Heard::Calls(&calls));
                     }
@@ -137,15 +141,30 @@ async fn read_events(head: Vec<u8>, mut parts: Parts<'_>, listener: Listener<'_>
     draft.finish()
 }
 
-fn read_document(body: &[u8], only: Option<&str>) -> Result<ReplyAndManner, Failure> {
+fn read_document(body: &[u8], parts: &Parts<'_>) -> Result<ReplyAndManner, Failure> {
+    let body = &*valid_json(body, parts.tokens);
     let chunk = chunk(body)?;
     if chunk.choices.as_ref().is_none_or(Vec::is_empty) && chunk.error.is_none() {
         return Err(garbled(body));
     }
-    let mut draft = Draft::by(only);
+    let mut draft = Draft::by(parts.only, parts.tokens);
+    draft.read_tokens(body);
     draft.add(chunk)?;
     draft.close();
     draft.finish()
+}
+
+/// Adds what one event of a stream says.
+fn add(draft: &mut Draft, data: &[u8]) -> Result<(), Failure> {
+    let data = &*valid_json(data, draft.asks_for_tokens());
+    let chunk = chunk(data)?;
+    draft.read_tokens(data);
+    draft.add(chunk)
+}
+
+/// Log-probabilities that are no numbers must not cost the reply.
+fn valid_json(json: &[u8], tokens: bool) -> Cow<'_, [u8]> {
+    if tokens { without_nan(json) } else { Cow::Borrowed(json) }
 }
 
 fn chunk(json: &[u8]) -> Result<Chunk, Failure> {

@@ -6,6 +6,7 @@ use domain::message::ToolCall;
 
 use super::calls::Calls;
 use super::manner::Manner;
+use super::sampled::SampledDraft;
 use super::status;
 use super::wire::{self, Chunk, Part};
 use crate::error::Failure;
@@ -28,11 +29,26 @@ pub struct Draft {
     /// The endpoint's last word on this reply, `stop` if it only closed the stream properly.
     finish_reason: Option<String>,
     manner: Manner,
+    /// The tokens of the reply, if they were asked for.
+    sampled: Option<SampledDraft>,
 }
 
 impl Draft {
-    pub fn by(only: Option<&str>) -> Self {
-        Self { only: only.map(str::to_owned), ..Self::default() }
+    /// `tokens`: whether the tokens of the reply were asked for.
+    pub fn by(only: Option<&str>, tokens: bool) -> Self {
+        let sampled = tokens.then(SampledDraft::default);
+        Self { only: only.map(str::to_owned), sampled, ..Self::default() }
+    }
+
+    pub const fn asks_for_tokens(&self) -> bool {
+        self.sampled.is_some()
+    }
+
+    /// Reads the tokens in the JSON of a chunk, if they were asked for.
+    pub fn read_tokens(&mut self, json: &[u8]) {
+        if let Some(sampled) = &mut self.sampled {
+            sampled.read(json);
+        }
     }
 
     pub fn add(&mut self, chunk: Chunk) -> Result<(), Failure> {
@@ -122,7 +138,9 @@ impl Draft {
         // `abort` and `error` are what vLLM and OpenRouter say when their own side broke off.
         let reason = self.finish_reason.take().filter(|reason| !matches!(&**reason, "abort" | "error"));
         let reason = reason.ok_or(Failure::CutStream)?;
-        let (reply, manner) = self.into_reply();
+        let sampled = self.sampled.take();
+        let (mut reply, manner) = self.into_reply();
+        reply.sampling = sampled.map(|sampled| sampled.finish(reply.usage));
         match &*reason {
             "length" | "content_filter" => Err(Failure::Stopped { reason, reply: Box::new(reply) }),
             _ => Ok((reply, manner)),
@@ -137,6 +155,7 @@ impl Draft {
             reasoning: Some(self.reasoning).filter(|text| !text.is_empty()),
             tool_calls: self.calls.finish(),
             usage: self.usage,
+            sampling: None,
         };
         (reply, self.manner)
     }

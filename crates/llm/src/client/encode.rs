@@ -1,7 +1,5 @@
 //! Embeddings and ranking: the questions whose answer is one JSON document of numbers.
 
-use std::borrow::Cow;
-
 use domain::chat::ChatReply;
 use domain::encoder::{EncoderRequest, EncoderTask};
 use domain::event::Usage;
@@ -10,6 +8,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::manner::Manner;
+use super::nan::without_nan;
 use super::{Client, FailedAttempt, TimedReply, body, status};
 use crate::error::Failure;
 use crate::limits::MOST_SENT_BYTES;
@@ -69,15 +68,15 @@ impl Client {
     pub async fn encode(&self, ask: &EncoderRequest) -> Result<TimedReply, FailedAttempt> {
         let model = self.spec.name();
         self.limited(async {
-            let sent = Instant::now();
+            let (sent, limit) = (Instant::now(), self.options.first_byte_timeout);
             let parts = match &ask.task {
                 EncoderTask::Embed { texts } => {
                     let body = EmbedBody { model, input: texts, encoding_format: "float" };
-                    self.send(&self.urls.embeddings, &body).await
+                    self.send(&self.urls.embeddings, &body, limit).await
                 }
                 EncoderTask::Rerank { query, documents, most } => {
                     let body = RerankBody { model, query, documents, top_n: *most, return_documents: false };
-                    self.send(&self.urls.rerank, &body).await
+                    self.send(&self.urls.rerank, &body, limit).await
                 }
             };
             let (body, began) = body::read_whole(parts.map_err(refused)?).await.map_err(too_long)?;
@@ -88,9 +87,8 @@ impl Client {
     }
 
     fn numbers(&self, task: &EncoderTask, body: &[u8]) -> Result<ChatReply, Failure> {
-        let text = String::from_utf8_lossy(body);
-        let garbled = |_| Failure::Garbled { found: text.clone().into_owned() };
-        let answer: Answer = serde_json::from_str(&without_nan(&text)).map_err(garbled)?;
+        let garbled = |_| Failure::Garbled { found: String::from_utf8_lossy(body).into_owned() };
+        let answer: Answer = serde_json::from_slice(&without_nan(body)).map_err(garbled)?;
         if let Some(error) = answer.error.filter(|error| !error.is_null()) {
             return Err(status::failure_within(&error));
         }
@@ -113,14 +111,6 @@ impl Client {
         };
         Ok(ChatReply { content: content.unwrap_or_default(), usage, ..ChatReply::default() })
     }
-}
-
-/// Python's servers write numbers that JSON does not have. No other text of an answer matters.
-fn without_nan(text: &str) -> Cow<'_, str> {
-    if text.contains("NaN") || text.contains("Infinity") {
-        return text.replace("NaN", "null").replace("-Infinity", "null").replace("Infinity", "null").into();
-    }
-    text.into()
 }
 
 /// The vectors by their indexes, if each has its own. Servers that give no indexes keep the order.

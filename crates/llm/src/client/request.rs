@@ -23,7 +23,16 @@ pub struct Body<'a> {
     seed: i64,
     max_completion_tokens: u32,
     stream: bool,
-    stream_options: StreamOptions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+    /// vLLM and SGLang know it. llama-server gives the ids together with the log-probabilities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    return_token_ids: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logprobs: Option<bool>,
+    /// llama-server takes 20 if it is absent, and none if it is 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_logprobs: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -67,7 +76,9 @@ enum WireMessage<'a> {
 }
 
 impl<'a> Body<'a> {
-    pub fn new(model: &'a str, ask: &'a ChatRequest, format: Format) -> Self {
+    /// `tokens`: with token ids and log-probabilities. Such a reply is asked for whole: in streams SGLang and llama-server refuse the
+    /// question, llama-server leaves the last token out, and vLLM those that its parsers of tool calls hold back.
+    pub fn new(model: &'a str, ask: &'a ChatRequest, format: Format, tokens: bool) -> Self {
         Self {
             model,
             messages: &ask.messages,
@@ -76,9 +87,19 @@ impl<'a> Body<'a> {
             temperature: ask.temperature,
             seed: ask.seed,
             max_completion_tokens: ask.max_tokens,
-            stream: true,
-            stream_options: StreamOptions { include_usage: true },
+            stream: !tokens,
+            stream_options: (!tokens).then_some(StreamOptions { include_usage: true }),
+            return_token_ids: tokens.then_some(true),
+            logprobs: tokens.then_some(true),
+            top_logprobs: tokens.then_some(1),
         }
+    }
+}
+
+impl Body<'_> {
+    /// Whether it asks for the tokens of the reply.
+    pub const fn asks_for_tokens(&self) -> bool {
+        self.return_token_ids.is_some()
     }
 }
 

@@ -64,7 +64,7 @@ impl Endpoint {
 
     async fn answer(&self, question: Question<'_>) -> Result<TimedReply, FailedAttempt> {
         match question {
-            Question::Chat(ask, listener) => self.client.ask(ask, listener).await,
+            Question::Chat { ask, tokens, listener } => self.client.ask(ask, tokens, listener).await,
             Question::Encoder(ask) => self.client.encode(ask).await,
         }
     }

@@ -8,21 +8,26 @@ use crate::Listener;
 
 #[derive(Clone, Copy)]
 pub enum Question<'a> {
-    Chat(&'a ChatRequest, Listener<'a>),
+    Chat {
+        ask: &'a ChatRequest,
+        /// Whether the tokens of the reply are asked for.
+        tokens: bool,
+        listener: Listener<'a>,
+    },
     Encoder(&'a EncoderRequest),
 }
 
 impl Question<'_> {
     pub const fn role(&self) -> RoleId {
         match self {
-            Self::Chat(ask, _) => ask.role,
+            Self::Chat { ask, .. } => ask.role,
             Self::Encoder(ask) => ask.role,
         }
     }
 
     pub const fn seed(&self) -> i64 {
         match self {
-            Self::Chat(ask, _) => ask.seed,
+            Self::Chat { ask, .. } => ask.seed,
             Self::Encoder(ask) => ask.seed,
         }
     }

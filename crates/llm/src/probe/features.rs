@@ -18,6 +18,7 @@ pub fn of(checks: &[ProbeCheck], all: &[ProbeAnswer], format: Format) -> Vec<Pro
     let early = calls.used && all.iter().any(|tried| tried.passed() && argument_parts(tried) > 1);
     let reasons = all.iter().any(reasons);
     let seed = passed(ProbeKind::Seed);
+    let tokens = all.iter().any(|tried| tried.kind == ProbeKind::TokenIds && returns_tokens(tried));
     let feature = |feature, used: bool, yes: &str, no: &str| {
         let detail = if used { yes } else { no }.to_owned();
         ProbeFeature { feature, used, detail }
@@ -29,6 +30,12 @@ pub fn of(checks: &[ProbeCheck], all: &[ProbeAnswer], format: Format) -> Vec<Pro
         feature(Feature::JsonSchema, json, "the endpoint keeps replies to the schema", without_schema(format)),
         feature(Feature::Reasoning, reasons, "kept beside the reply", "there is none"),
         feature(Feature::Seed, seed, "a reply can be reproduced", "a reply cannot be reproduced"),
+        feature(
+            Feature::TokenIds,
+            tokens,
+            "kept for the agent of a model with `token_ids: true`",
+            "exports say `off_policy`",
+        ),
     ]
 }
 
@@ -59,6 +66,11 @@ const fn without_schema(format: Format) -> &'static str {
 
 fn argument_parts(tried: &ProbeAnswer) -> u32 {
     tried.heard.as_ref().map_or(0, |heard| heard.manner.argument_parts)
+}
+
+fn returns_tokens(tried: &ProbeAnswer) -> bool {
+    let sampling = tried.heard.as_ref().and_then(|heard| heard.reply.sampling.as_ref());
+    sampling.is_some_and(|sampling| sampling.tokens().is_some())
 }
 
 fn reasons(tried: &ProbeAnswer) -> bool {

@@ -61,7 +61,7 @@ async fn answer(client: &Client, kind: ProbeKind, asked: &ChatRequest, context_l
     if kind == ProbeKind::Seed {
         return twice(client, asked).await;
     }
-    match client.ask(asked, &deaf).await {
+    match client.ask(asked, kind == ProbeKind::TokenIds, &deaf).await {
         Ok(heard) => {
             let verdict = verdict::of(kind, &heard.reply, context_length);
             Answer { verdict, tokens: heard.reply.usage, heard: Some(heard) }
@@ -71,7 +71,7 @@ async fn answer(client: &Client, kind: ProbeKind, asked: &ChatRequest, context_l
 }
 
 async fn twice(client: &Client, asked: &ChatRequest) -> Answer {
-    let (one, other) = futures::join!(client.ask(asked, &deaf), client.ask(asked, &deaf));
+    let (one, other) = futures::join!(client.ask(asked, false, &deaf), client.ask(asked, false, &deaf));
     let tokens = [&one, &other].into_iter().flatten().map(|heard| heard.reply.usage).sum();
     match (one, other) {
         (Ok(one), Ok(other)) => Answer { verdict: verdict::same(&one.reply, &other.reply), heard: Some(one), tokens },

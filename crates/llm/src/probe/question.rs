@@ -57,6 +57,7 @@ pub fn of(kind: ProbeKind, context_length: Option<u64>) -> Result<ChatRequest, &
             let question = user("Invent a name for a shop, and say in one sentence what it sells.");
             ChatRequest { temperature: 1.0, max_tokens: 512, ..asking(vec![question]) }
         }
+        ProbeKind::TokenIds => asking(vec![user("Name three colours of the rainbow.")]),
         ProbeKind::Reply | ProbeKind::Streaming | ProbeKind::Reasoning => {
             asking(vec![system("You answer in few words."), user("Count from 1 to 12 in digits, separated by commas.")])
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use domain::api::probe::{ProbeCheck, ProbeKind, ProbeOutcome};
 use domain::chat::ChatReply;
 use domain::message::ToolCall;
+use domain::sampling::Sampling;
 use serde_json::{Value, json};
 
 use super::question::{BRACES, CITIES, DEGREES, FEW_TOKENS, SECRET, UNICODE};
@@ -54,6 +55,7 @@ pub fn of(kind: ProbeKind, reply: &ChatReply, context_length: Option<u64>) -> Ve
         ProbeKind::JsonSchema => json_of_a_city(reply),
         ProbeKind::StopReason => Ok(was_cut(reply)),
         ProbeKind::ContextOverflow => Ok(was_too_long(reply, context_length.unwrap_or_default())),
+        ProbeKind::TokenIds => Ok(tokens(reply)),
         ProbeKind::Reply | ProbeKind::Streaming | ProbeKind::Reasoning | ProbeKind::Seed => Ok(words(reply)),
     };
     called.unwrap_or_else(Verdict::failed)
@@ -116,6 +118,26 @@ pub fn reasoning(all: &[&TimedReply]) -> Verdict {
         Some(field) => Verdict::passed(format!("it is in `{field}`")),
         None => Verdict::passed("the model shows none"),
     }
+}
+
+fn tokens(reply: &ChatReply) -> Verdict {
+    let missing = match &reply.sampling {
+        Some(Sampling::Tokens(tokens)) => {
+            let of = if tokens.policy.is_empty() { String::new() } else { format!(" of `{}`", shown(&tokens.policy)) };
+            let count = tokens.completion.len();
+            if tokens.prompt.is_some() {
+                return Verdict::passed(format!(
+                    "{count} tokens{of} with their log-probabilities, and those of the prompt"
+                ));
+            }
+            return Verdict::warning(format!(
+                "{count} tokens{of} with their log-probabilities, but not those of the prompt: only exports for ART have them"
+            ));
+        }
+        Some(Sampling::Missing(reason)) => reason,
+        None => "it was not asked for them",
+    };
+    Verdict::warning(format!("{missing}: exports of groups say `off_policy`"))
 }
 
 fn words(reply: &ChatReply) -> Verdict {

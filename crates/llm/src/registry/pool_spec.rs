@@ -44,6 +44,10 @@ pub struct PoolSpec {
     /// If the first byte of a reply takes longer than this, in seconds, the endpoint counts as overloaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_after_seconds: Option<f64>,
+    /// Whether the replies of the agent are asked for with token ids and log-probabilities, for training on them. They then come whole and
+    /// not streamed. An endpoint that returns none still plays.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub token_ids: bool,
 }
 
 const fn start_in_flight() -> u32 {
@@ -66,6 +70,7 @@ impl PoolSpec {
             max_in_flight: None,
             start_in_flight: Self::START_IN_FLIGHT,
             slow_after_seconds: None,
+            token_ids: false,
         }
     }
 

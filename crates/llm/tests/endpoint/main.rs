@@ -9,6 +9,7 @@ mod quirks;
 mod raw;
 mod replies;
 mod requests;
+mod tokens;
 
 use std::time::Duration;
 

@@ -38,6 +38,7 @@ pub fn kind(asked: &Value) -> ProbeKind {
     let text = last["content"].as_str().unwrap();
     let says = |words: &str| text.contains(words);
     match () {
+        () if asked["return_token_ids"] == true => ProbeKind::TokenIds,
         () if last["role"] == "tool" => ProbeKind::ToolResult,
         () if says("for both cities") => ProbeKind::ParallelToolCalls,
         () if says("Call get_weather") => ProbeKind::ToolCall,
@@ -78,6 +79,13 @@ impl Respond for Able {
             ProbeKind::StopReason => streamed(&[delta(&json!({"content": "1, 2, 3"})), end("length")]),
             ProbeKind::ContextOverflow => ResponseTemplate::new(400).set_body_string("too long"),
             ProbeKind::Seed => says("The Kettle. It sells tea."),
+            ProbeKind::TokenIds => {
+                let logprobs = json!({"content": [{"logprob": -0.5}, {"logprob": -1.0}]});
+                let message = json!({"content": "Red, green, blue."});
+                let choice = json!({"message": message, "token_ids": [5, 6], "logprobs": logprobs});
+                ResponseTemplate::new(200)
+                    .set_body_json(json!({"model": "m", "prompt_token_ids": [1, 2], "choices": [choice]}))
+            }
             _ => {
                 let parts = ["1, 2", ", 3"].map(|part| delta(&json!({ "content": part })));
                 streamed(&[parts[0].clone(), parts[1].clone(), end("stop")])
@@ -116,7 +124,9 @@ async fn an_endpoint_that_can_all_is_used_for_all() {
     assert!(found.checks.iter().all(|check| check.outcome == ProbeOutcome::Passed), "{found:#?}");
     assert_eq!(outcome(&found, ProbeKind::Reasoning).1, "the model shows none");
     assert_eq!(outcome(&found, ProbeKind::ParallelToolCalls).1, "2 calls in one reply");
-    let all = ["FunctionCalling", "ParallelToolCalls", "Pipelining", "JsonSchema", "Seed"];
+    let tokens = "2 tokens of `m` with their log-probabilities, and those of the prompt";
+    assert_eq!(outcome(&found, ProbeKind::TokenIds).1, tokens);
+    let all = ["FunctionCalling", "ParallelToolCalls", "Pipelining", "JsonSchema", "Seed", "TokenIds"];
     assert_eq!(used(&found).iter().map(|feature| format!("{feature:?}")).collect::<Vec<_>>(), all);
     let asked = server.received_requests().await.unwrap();
     let completions = asked.iter().filter(|request| request.url.path().ends_with("completions")).count();
@@ -137,6 +147,11 @@ async fn a_model_that_only_talks_is_asked_for_no_calls() {
         (ProbeKind::StopReason, ProbeOutcome::Skipped, "it said too little to be cut"),
         (ProbeKind::ContextOverflow, ProbeOutcome::Skipped, "the endpoint does not say how long"),
         (ProbeKind::Seed, ProbeOutcome::Passed, "twice the same"),
+        (
+            ProbeKind::TokenIds,
+            ProbeOutcome::Warning,
+            "the endpoint returns neither token ids nor log-probabilities: exports",
+        ),
     ] {
         let (outcome, detail) = outcome(&found, kind);
         assert!(outcome == expected && detail.starts_with(says), "{kind:?}: {outcome:?} {detail}");

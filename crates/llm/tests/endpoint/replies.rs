@@ -40,6 +40,7 @@ async fn a_stream_is_put_together() {
         reasoning: Some("Think twice.".into()),
         tool_calls: Vec::new(),
         usage: Usage { prompt_tokens: 7, cached_tokens: 4, completion_tokens: 3 },
+        sampling: None,
     };
     assert_eq!(reply.unwrap(), expected);
     assert_eq!(requests, 1);

@@ -25,6 +25,7 @@ fn agent(content: &str, reasoning: Option<&str>, calls: &[(&str, &str, &str)]) -
         reasoning: reasoning.map(str::to_owned),
         tool_calls: calls.iter().map(call).collect(),
         usage: Usage::default(),
+        sampling: None,
     }
 }
 

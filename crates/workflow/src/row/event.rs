@@ -96,7 +96,7 @@ pub struct Reply {
 
 impl Reply {
     fn new(at: Place, reply: ChatReply, reason: String) -> Self {
-        let ChatReply { content, reasoning, tool_calls, usage } = reply;
+        let ChatReply { content, reasoning, tool_calls, usage, .. } = reply;
         Self { at, content, reasoning, tool_calls, usage, reason }
     }
 
@@ -106,6 +106,7 @@ impl Reply {
             reasoning: self.reasoning.clone(),
             tool_calls: self.tool_calls.clone(),
             usage: self.usage,
+            sampling: None,
         }
     }
 }

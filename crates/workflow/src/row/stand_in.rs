@@ -120,7 +120,7 @@ fn reply(answer: &Value, of_json: bool, messages: &[Message]) -> ChatReply {
     let content = if tool_calls.is_empty() { content } else { String::new() };
     let asked = messages.iter().map(|message| message.content().len()).sum();
     let usage = used(asked, content.len());
-    ChatReply { content, reasoning: None, tool_calls, usage }
+    ChatReply { content, tool_calls, usage, ..ChatReply::default() }
 }
 
 /// What letters would take of tokens.

@@ -63,6 +63,7 @@ impl EndpointAgent {
             None => Pool::of_endpoint(spec, options),
         };
         let pool = pool.map_err(|error| HttpError::invalid("/agent", error.to_string()))?;
+        let pool = pool.with_token_ids(agent.token_ids);
         let busy =
             || HttpError::Busy("this server already asks as many endpoints as it can; ask again later".to_owned());
         let room = app.episodes().room_for_endpoint().ok_or_else(busy)?;

@@ -79,6 +79,7 @@ pub fn reply(message: AgentMessage) -> Result<(Option<u32>, ChatReply)> {
         reasoning: reasoning_content,
         tool_calls: calls.collect(),
         usage: usage.unwrap_or_default(),
+        sampling: None,
     };
     Ok((turn, reply))
 }

@@ -27,7 +27,7 @@ async fn a_check_says_what_a_model_can_and_runs_warn_by_it(pool: PgPool) {
     }
     // Each reply says that it took 11 tokens and wrote 7; without a context length, one question is not asked.
     let calls = endpoint.requests().len();
-    assert_eq!(calls, 11);
+    assert_eq!(calls, 12);
     let took = format!("{calls} calls: {} tokens read, {} written\nIt can be used.\n", 11 * calls, 7 * calls);
     assert!(found.stdout.ends_with(&took), "{}", found.stdout);
 }

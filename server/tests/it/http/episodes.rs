@@ -23,6 +23,7 @@ use super::{TestApp, somebody, token};
 use crate::support::documents::{few, scenario};
 use crate::support::endpoint::Endpoint;
 use crate::support::play::{HELP, TRANSFER, played};
+use crate::support::tokens::{self, Template};
 use crate::support::{ledger, library, until};
 
 const EPISODES: &str = "/api/v1/projects/default/episodes";
@@ -330,20 +331,23 @@ async fn an_endpoint_plays_the_agent(pool: PgPool) {
     let app = filled(&pool).await;
     let _player = player(&pool, 4);
     let (words, next) = (words(&expected), Arc::new(AtomicUsize::new(0)));
-    let endpoint = Endpoint::start(move |_| {
-        let message = &words[next.fetch_add(1, Ordering::Relaxed)];
-        axum::response::IntoResponse::into_response(axum::Json(
-            json!({"model": "test-model", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}),
-        ))
+    let endpoint = Endpoint::start(move |request| {
+        tokens::whole(request, &words[next.fetch_add(1, Ordering::Relaxed)], Template::Extends)
     })
     .await;
     let url = endpoint.model().split_once('@').unwrap().1.to_owned();
     let mut order = of(TRANSFER);
-    order["agent"] = json!({"url": url, "model": "test-model", "api_key": "secret-of-the-trainer"});
+    order["agent"] = json!({"url": url, "model": "test-model", "api_key": "secret-of-the-trainer", "token_ids": true});
     let episode = opened(&app, &order).await;
     assert_eq!(episode.state, EpisodeState::Ended, "{episode:?}");
     assert_eq!(episode.result.unwrap().reward, Some(1));
-    let events = events_of(&pool, episode.id.parse().unwrap()).await;
+    let mut events = events_of(&pool, episode.id.parse().unwrap()).await;
+    for event in &mut events {
+        if let EventKind::AgentSpoke { sampling, .. } = &mut event.kind {
+            let tokens = sampling.take().and_then(|sampling| sampling.tokens().cloned());
+            assert_eq!(tokens.unwrap().policy, tokens::POLICY, "an episode has the tokens of its agent");
+        }
+    }
     assert_eq!(events, expected);
     let stored: i64 = sqlx::query_scalar("SELECT count(*) FROM runs WHERE spec::text LIKE '%secret%'")
         .fetch_one(&pool)

@@ -5,7 +5,7 @@ use domain::persona::Complexity;
 use serde_json::{Map, Value, json};
 use strum::VariantArray;
 
-use super::endpoint::{calls, message, says};
+use super::endpoint::{calling, message};
 use super::library;
 use super::play::HELP;
 
@@ -18,13 +18,18 @@ fn last(request: &Value) -> &Value {
 
 /// How the agent's part of [`HELP`] is played.
 pub fn help(request: &Value) -> Response {
+    message(&helps(request))
+}
+
+/// What the agent says in [`HELP`].
+pub fn helps(request: &Value) -> Value {
     if last(request)["role"] == "tool" {
-        return message(&json!({"role": "assistant", "content": ANSWER, "reasoning_content": "I have it all."}));
+        return json!({"role": "assistant", "content": ANSWER, "reasoning_content": "I have it all."});
     }
     if request["messages"].to_string().contains(r#""role":"tool""#) {
-        return says("You are welcome.");
+        return json!({"role": "assistant", "content": "You are welcome."});
     }
-    calls(&[("search_help", json!({"query": "paying abroad"})), ("get_opening_hours", json!({}))], THOUGHT)
+    calling(&[("search_help", json!({"query": "paying abroad"})), ("get_opening_hours", json!({}))], THOUGHT)
 }
 
 /// Whether the agent is asked in a conversation of [`HELP`].

@@ -141,12 +141,17 @@ pub fn says(content: &str) -> Response {
 }
 
 pub fn calls(calls: &[(&str, Value)], thought: &str) -> Response {
+    message(&calling(calls, thought))
+}
+
+/// A message that calls tools.
+pub fn calling(calls: &[(&str, Value)], thought: &str) -> Value {
     let call = |(i, (name, arguments)): (usize, &(&str, Value))| {
         let function = json!({"name": name, "arguments": arguments.to_string()});
         json!({"index": i, "id": format!("id{i}"), "type": "function", "function": function})
     };
     let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
-    message(&json!({"role": "assistant", "content": null, "reasoning_content": thought, "tool_calls": calls}))
+    json!({"role": "assistant", "content": null, "reasoning_content": thought, "tool_calls": calls})
 }
 
 pub fn status(code: u16) -> Response {

@@ -24,6 +24,7 @@ struct Draft {
     max_in_flight: RwSignal<String>,
     start_in_flight: RwSignal<String>,
     slow_after: RwSignal<String>,
+    token_ids: RwSignal<bool>,
 }
 
 impl Draft {
@@ -45,6 +46,7 @@ impl Draft {
             max_in_flight: text(&|model| model.max_in_flight.map(|limit| limit.to_string())),
             start_in_flight: text(&|model| Some(model.start_in_flight.to_string())),
             slow_after: text(&|model| model.slow_after_seconds.map(|seconds| seconds.to_string())),
+            token_ids: RwSignal::new(model.is_some_and(|model| model.token_ids)),
         }
     }
 
@@ -66,6 +68,7 @@ impl Draft {
             max_in_flight: fields.whole("/max_in_flight", &self.max_in_flight.read_untracked()),
             start_in_flight: fields.whole("/start_in_flight", &self.start_in_flight.read_untracked()),
             slow_after_seconds: fields.decimal("/slow_after_seconds", &self.slow_after.read_untracked()),
+            token_ids: self.token_ids.get_untracked(),
         };
         fields.finish(definition)
     }
@@ -148,6 +151,10 @@ pub fn ModelForm(
                 wrong=problems.at("/key_file")
             />
             <Limits draft problems />
+            <label class="check">
+                <input type="checkbox" bind:checked=draft.token_ids />
+                <span>"Keep token ids and log-probabilities of the agent's replies, for training on them"</span>
+            </label>
             <div class="actions">
                 <Send label="Save" busy />
                 <button type="button" on:click=move |_| open.set(false)>

@@ -138,6 +138,7 @@ const fn feature_name(feature: Feature) -> &'static str {
         Feature::JsonSchema => "JSON schema",
         Feature::Reasoning => "Reasoning",
         Feature::Seed => "Seed",
+        Feature::TokenIds => "Token ids",
     }
 }
 
@@ -156,6 +157,7 @@ const fn kind_name(kind: ProbeKind) -> &'static str {
         ProbeKind::StopReason => "A reply that is cut off",
         ProbeKind::ContextOverflow => "A prompt that is too long",
         ProbeKind::Seed => "The same seed twice",
+        ProbeKind::TokenIds => "Token ids and log-probabilities",
     }
 }
 

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::message::{TrainerMessage, messages};
 use super::object::Object;
+use super::tokens::{Sequence, sequences};
 use super::{Group, UnfitReason};
 
 /// One sample, as trainers read it.
@@ -30,6 +31,9 @@ struct Completion<'a> {
     ending: &'a str,
     /// Whether a limit of turns or steps ended it.
     truncated: bool,
+    /// The tokens of its messages, the prompt's included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sequences: Option<Vec<Sequence<'a>>>,
 }
 
 pub fn record(shape: &Shape, group: &Group<'_>, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
@@ -48,6 +52,7 @@ pub fn record(shape: &Shape, group: &Group<'_>, out: &mut Vec<u8>) -> Result<(),
             reason: &metadata.reason,
             ending: metadata.ending,
             truncated: [Ending::TurnLimit, Ending::StepLimit].iter().any(|limit| limit.into_str() == metadata.ending),
+            sequences: sample.row.sampled.as_deref().and_then(sequences),
         })
     });
     let completions: Vec<Completion<'_>> = completions.collect::<Result<_, UnfitReason>>()?;
@@ -64,8 +69,7 @@ pub fn record(shape: &Shape, group: &Group<'_>, out: &mut Vec<u8>) -> Result<(),
     record.field("solve_rate", &rewards.mean)?;
     record.field("reward_std", &rewards.deviation)?;
     record.field("dead", &rewards.is_dead())?;
-    // Sampled token ids and their log-probabilities are not kept.
-    record.field("off_policy", &true)?;
+    record.field("off_policy", &completions.iter().any(|completion| completion.sequences.is_none()))?;
     record.field(
         "metadata",
         &json!({

@@ -1,5 +1,6 @@
 //! Traces as `verifiers` 0.4 and prime-rl read them: a line for each sample, in which the messages are nodes of a tree, each with its
-//! parent. Samples of one start have one group.
+//! parent. Samples of one start have one group. A message of the agent holds the tokens since its last one, and what it sampled of them; if
+//! its prompt does not extend the turn before, the tree has a branch for it.
 
 use std::borrow::Cow;
 
@@ -9,6 +10,7 @@ use domain::reward;
 use serde_json::{Map, Value, json};
 
 use super::message::{CallArguments, TrainerMessage, messages};
+use super::tokens::{Sequence, policy_versions, sequences};
 use super::{Group, GroupSample, UnfitReason, never};
 
 /// The name of our reward in the `rewards` of a trace.
@@ -34,7 +36,11 @@ fn episode(shape: &Shape, group: &Group<'_>, sample: &GroupSample) -> Result<Val
     });
     let task = json!({"type": "GroundstateTask", "data": data, "key": key});
     let written = messages(&row.messages, shape.reasoning, shape.arguments)?;
-    let nodes: Vec<Value> = written.iter().enumerate().map(|(place, message)| node(place, message)).collect();
+    let sequences = row.sampled.as_deref().and_then(sequences);
+    let nodes = match &sequences {
+        Some(sequences) => branches(&written, sequences),
+        None => written.iter().enumerate().map(|(place, message)| node(message, place.checked_sub(1))).collect(),
+    };
     let tools: Vec<Value> = serde_json::from_str(row.tools.json()).map_err(never)?;
     // A reward cannot be null there: what has none is an episode that is not ok.
     let rewards = sample.reward.map_or_else(Map::new, |reward| {
@@ -46,6 +52,13 @@ fn episode(shape: &Shape, group: &Group<'_>, sample: &GroupSample) -> Result<Val
         Vec::new()
     };
     let truncated = [Ending::TurnLimit, Ending::StepLimit].iter().any(|limit| limit.into_str() == metadata.ending);
+    let mut info = json!({
+        "ending": metadata.ending, "blame": metadata.blame, "reason": metadata.reason, "off_policy": sequences.is_none(),
+        "sample": sample.number,
+    });
+    if let Some(turns) = row.sampled.as_deref().filter(|_| sequences.is_some()) {
+        info["policy_versions"] = json!(policy_versions(turns));
+    }
     let trace = json!({
         "task": task,
         "agent": {"config": {"model": metadata.played.models.get("agent")}},
@@ -53,10 +66,7 @@ fn episode(shape: &Shape, group: &Group<'_>, sample: &GroupSample) -> Result<Val
         "nodes": nodes,
         "rewards": rewards,
         "metrics": reward::components(&metadata.verifier.items),
-        "info": {
-            "ending": metadata.ending, "blame": metadata.blame, "reason": metadata.reason, "off_policy": true,
-            "sample": sample.number,
-        },
+        "info": info,
         "is_completed": true,
         "ok": true,
         "stop_condition": if truncated { "max_turns" } else { "user_closed" },
@@ -67,8 +77,35 @@ fn episode(shape: &Shape, group: &Group<'_>, sample: &GroupSample) -> Result<Val
     }))
 }
 
-/// A message with its parent, the one before it. Calls are flat there.
-fn node(place: usize, message: &TrainerMessage<'_>) -> Value {
+/// A branch for each sequence: all messages up to its last turn, those that are not of its turns as context.
+fn branches(written: &[TrainerMessage<'_>], sequences: &[Sequence<'_>]) -> Vec<Value> {
+    let (mut nodes, mut before) = (Vec::new(), 0);
+    for (number, sequence) in sequences.iter().enumerate() {
+        let (first, mut turns, after) = (nodes.len(), 0, before + sequence.ends.len());
+        let is_last = number + 1 == sequences.len();
+        for message in written {
+            if turns == after && !is_last {
+                break;
+            }
+            let mut node = node(message, nodes.len().checked_sub(1).filter(|parent| *parent >= first));
+            if message.role == "assistant" {
+                let own = turns.checked_sub(before).and_then(|turn| sequence.turn(turn));
+                node["sampled"] = json!(own.is_some());
+                if let Some((token_ids, mask, logprobs)) = own {
+                    (node["token_ids"], node["mask"]) = (json!(token_ids), json!(mask));
+                    node["logprobs"] = json!(logprobs);
+                }
+                turns += 1;
+            }
+            nodes.push(node);
+        }
+        before = after;
+    }
+    nodes
+}
+
+/// A message with its parent. Calls are flat there.
+fn node(message: &TrainerMessage<'_>, parent: Option<usize>) -> Value {
     let mut said = json!({"role": message.role, "content": message.content});
     if let Some(reasoning) = message.reasoning_content {
         said["reasoning_content"] = json!(reasoning);
@@ -86,7 +123,7 @@ fn node(place: usize, message: &TrainerMessage<'_>) -> Value {
         };
         said["tool_calls"] = message.tool_calls.iter().map(call).collect();
     }
-    json!({"message": said, "parent": place.checked_sub(1), "sampled": message.role == "assistant"})
+    json!({"message": said, "parent": parent, "sampled": message.role == "assistant"})
 }
 
 fn tool(tool: &Value) -> Value {
