@@ -51,6 +51,7 @@ mod schemas;
 pub mod session;
 pub mod shares;
 mod shown_once;
+mod solve_rates;
 mod spool;
 mod storage;
 mod stored_environments;

@@ -46,7 +46,7 @@ pub struct ChatReply {
     pub sampling: Option<Sampling>,
 }
 
-/// What the agent of an episode sends when it is its turn.
+/// A turn of the agent of an episode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentTurn {

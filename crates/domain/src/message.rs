@@ -78,9 +78,17 @@ impl ToolCall {
     /// # Errors
     /// Why they are no JSON that can be used.
     pub fn arguments(&self) -> Result<serde_json::Value, String> {
-        if self.function.arguments.trim().is_empty() {
-            return Ok(serde_json::json!({}));
-        }
-        untrusted::json(&self.function.arguments)
+        arguments(&self.function.arguments)
     }
+}
+
+/// As [`ToolCall::arguments`], from the text of the arguments.
+///
+/// # Errors
+/// Why they are no JSON that can be used.
+pub fn arguments(text: &str) -> Result<serde_json::Value, String> {
+    if text.trim().is_empty() {
+        return Ok(serde_json::json!({}));
+    }
+    untrusted::json(text)
 }

@@ -44,17 +44,26 @@ impl Sampling {
         }
     }
 
-    /// Without the beginning of the prompt that is known from the last turn.
+    /// Without the beginning of the prompt that is known from the agent's turns before.
     #[must_use]
-    pub fn after(self, last: &[u32]) -> Self {
-        match self {
-            Self::Tokens(tokens) => Self::Tokens(Arc::new(Arc::unwrap_or_clone(tokens).after(last))),
-            missing @ Self::Missing(_) => missing,
+    pub fn following(self, turns: Option<&SampledTurns>) -> Self {
+        let Self::Tokens(tokens) = self else { return self };
+        let tokens = Arc::unwrap_or_clone(tokens).after(turns.map_or(&[], |turns| &turns.last));
+        if turns.map_or(0, SampledTurns::kept) + tokens.kept() > MOST_KEPT {
+            return Self::Missing(format!("more than {MOST_KEPT} tokens of a conversation are not kept"));
         }
+        Self::Tokens(Arc::new(tokens))
     }
 }
 
+/// Most tokens that are kept of one agent in a conversation: 8 MB, where each prompt repeats nothing. Contexts have far fewer.
+const MOST_KEPT: usize = 1 << 20;
+
 impl SampledTokens {
+    fn kept(&self) -> usize {
+        self.prompt.as_ref().map_or(0, Vec::len) + self.completion.len()
+    }
+
     fn after(mut self, last: &[u32]) -> Self {
         if let Some(prompt) = &mut self.prompt {
             let same = prompt.iter().zip(last).take_while(|(own, last)| own == last).count();
@@ -75,6 +84,10 @@ pub struct SampledTurns {
 }
 
 impl SampledTurns {
+    fn kept(&self) -> usize {
+        self.turns.iter().filter_map(|(_, sampling)| sampling.tokens()).map(|tokens| tokens.kept()).sum()
+    }
+
     pub(crate) fn push(&mut self, seq: u32, sampling: Sampling) {
         if let Sampling::Tokens(tokens) = &sampling
             && let Some(prompt) = &tokens.prompt
@@ -113,7 +126,7 @@ mod tests {
             (reply(&[8], &[12]), (0, vec![8])),
         ];
         for (seq, (sampling, expected)) in (0..).zip(stored) {
-            let stored = sampling.clone().after(&turns.last);
+            let stored = sampling.clone().following(Some(&turns));
             let tokens = stored.tokens().unwrap();
             assert_eq!((tokens.shared, tokens.prompt.clone().unwrap()), expected);
             turns.push(seq, stored);
@@ -127,7 +140,7 @@ mod tests {
     fn a_reply_whose_prompt_is_unknown_leaves_the_last_turn_as_it_is() {
         let mut turns = SampledTurns { last: vec![1, 2], ..SampledTurns::default() };
         let tokens = SampledTokens { completion: vec![3], logprobs: vec![-1.0], ..SampledTokens::default() };
-        let sampling = Sampling::Tokens(Arc::new(tokens.clone())).after(&turns.last);
+        let sampling = Sampling::Tokens(Arc::new(tokens.clone())).following(Some(&turns));
         assert_eq!(**sampling.tokens().unwrap(), tokens);
         turns.push(4, sampling);
         turns.push(6, Sampling::Missing("it returns none".to_owned()));

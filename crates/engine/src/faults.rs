@@ -1,7 +1,7 @@
 //! Which call meets which fault, and what the agent then reads. Decided outside any model, from the seed alone.
 
 use domain::fault::{FaultKind, FaultRule};
-use domain::playbook::Tool;
+use domain::playbook::{Simulate, Tool};
 use domain::transcript::Caller;
 use rand::RngExt;
 
@@ -17,7 +17,8 @@ pub fn planned(case: &Case, state: &State, tool: &Tool) -> Option<FaultKind> {
     let delegated = || state.transcript.agents.iter().filter_map(|frame| frame.caller.sub_agent());
     let meets = |(i, rule): (usize, &FaultRule)| {
         let concerned = |name: &str| rule.tools.is_empty() || rule.tools.iter().any(|t| t == name);
-        if !concerned(&tool.name) || (rule.kind == FaultKind::StaleRead && !tool.writes.is_empty()) {
+        let never_stale = !tool.writes.is_empty() || tool.simulate == Simulate::Service;
+        if !concerned(&tool.name) || (rule.kind == FaultKind::StaleRead && never_stale) {
             return None;
         }
         let valid = state.transcript.agent_calls().filter(|call| !call.answer.malformed());

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool};
 
 use super::plan::RunConfig;
+use super::services::PlayedBy;
 use projects::library::Library;
 use store::clock;
 use store::models;
@@ -73,6 +74,13 @@ pub async fn warnings(db: &mut PgConnection, config: &RunConfig, library: &Libra
             }
         }
     }
+    let stood_in = config.services.iter().filter(|(_, played)| **played == PlayedBy::StandIn);
+    found.extend(stood_in.map(|(name, _)| {
+        format!(
+            "the service `{name}` is not registered here (--tools): its tools answer with their `scripted` templates, \
+             and the run says `service.{name}: scripted`"
+        )
+    }));
     Ok(found.into_iter().collect())
 }
 

@@ -79,6 +79,11 @@ impl Service for RegisteredService {
         .boxed()
     }
 
+    fn turn(&self, task: Uuid) -> BoxFuture<'static, ()> {
+        let (tools, name) = (self.tools.clone(), self.name.clone());
+        async move { tools.service_turn(&name, task).await }.boxed()
+    }
+
     fn release(&self, task: Uuid) {
         self.tools.release_service(&self.name, task);
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use anyhow::bail;
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use llm::{EndpointOptions, Member, ModelSpec, Pool, PoolSpec, PoolStatus, Registry};
 use parking_lot::Mutex;
@@ -43,6 +44,11 @@ pub struct OutsideParty {
 pub trait Service: Send + Sync {
     /// The answer, or why there is none.
     fn answer(&self, task: Uuid, message: Value) -> BoxFuture<'static, Result<Value, String>>;
+
+    /// Comes when the task may ask. A run that is paused meanwhile does not ask.
+    fn turn(&self, _task: Uuid) -> BoxFuture<'static, ()> {
+        futures::future::ready(()).boxed()
+    }
 
     /// The task asks no more for now: it has ended, or is played on later, here or elsewhere.
     fn release(&self, _task: Uuid) {}

@@ -96,11 +96,18 @@ impl Tools {
     /// Asks the service that is leased for the task. It is one that has answered exactly the calls that the task made before.
     ///
     /// # Errors
-    /// The service is not to be had, or does not come to that state; without addresses.
+    /// The service is unavailable, or cannot be restored to that state; without addresses.
     pub async fn ask_service(&self, name: &str, task: Uuid, call: ServiceCall) -> Result<ServiceAnswer, String> {
         let service = self.0.services.get(name).ok_or_else(|| format!("the service `{name}` is not registered"))?;
         let answer = service.ask(task, &call).await;
         answer.map_err(|reason| format!("the service `{name}` {reason}"))
+    }
+
+    /// Waits until the task may have a service, and keeps it for the task.
+    pub async fn service_turn(&self, name: &str, task: Uuid) {
+        if let Some(service) = self.0.services.get(name) {
+            service.turn(task).await;
+        }
     }
 
     /// The task asks the service no more for now. It may still find it as it left it.

@@ -28,14 +28,17 @@ struct Slots<M> {
 struct Slot<M> {
     /// Whose calls it has answered.
     task: Uuid,
-    /// `None` while a call is under way.
+    /// `None` before the first call, and while a call is under way.
     member: Option<M>,
-    /// Of a task that has not left it.
+    /// Whether the member has worked for this task alone.
+    own: bool,
+    /// Of a task that has not left it, while no call is under way.
     permit: Option<OwnedSemaphorePermit>,
     used: Instant,
 }
 
-/// A member for one call. It goes back to the pool only if that is said: what was broken off is in an unknown state.
+/// A member for one call. It returns to the pool only through [`Lease::keep`]. After an interrupted call its state is unknown, so it is
+/// dropped.
 pub struct Lease<M> {
     slots: Arc<Mutex<Slots<M>>>,
     task: Uuid,
@@ -70,26 +73,27 @@ impl<M: Send + 'static> Pool<M> {
         };
         let place = own.or_else(|| if full { oldest() } else { None });
         let member = place.and_then(|place| slots.all.swap_remove(place).member);
-        slots.all.push(Slot { task, member: None, permit: None, used: Instant::now() });
+        let own = own.is_some();
+        slots.all.push(Slot { task, member: None, own, permit: None, used: Instant::now() });
         self.sweep(&mut slots);
-        Lease { slots: Arc::clone(&self.slots), task, permit, member, own: own.is_some() }
+        Lease { slots: Arc::clone(&self.slots), task, permit, member, own }
     }
 
     /// The member that the task still holds.
     fn held(&self, task: Uuid) -> Option<Lease<M>> {
         let mut slots = self.slots.lock();
         let slot = slots.all.iter_mut().find(|slot| slot.task == task && slot.permit.is_some())?;
-        let (member, permit) = (slot.member.take()?, slot.permit.take());
-        Some(Lease { slots: Arc::clone(&self.slots), task, permit, member: Some(member), own: true })
+        let (member, permit, own) = (slot.member.take(), slot.permit.take(), slot.own);
+        Some(Lease { slots: Arc::clone(&self.slots), task, permit, member, own })
     }
 
     /// Other tasks may have the member of this one.
     pub fn release(&self, task: Uuid) {
         let mut slots = self.slots.lock();
-        slots.all.iter_mut().filter(|slot| slot.task == task).for_each(|slot| slot.permit = None);
+        slots.all.retain_mut(|slot| slot.task != task || slot.permit.take().is_none() || slot.member.is_some());
     }
 
-    /// Looks after members that nobody uses, as long as there are members.
+    /// Closes idle members. Stops when the pool is empty.
     fn sweep(&self, slots: &mut Slots<M>) {
         if std::mem::replace(&mut slots.swept, true) {
             return;
@@ -100,9 +104,10 @@ impl<M: Send + 'static> Pool<M> {
                 sleep(SWEEP).await;
                 let Some(slots) = slots.upgrade() else { return };
                 let mut slots = slots.lock();
-                let idle = |slot: &Slot<M>| slot.member.is_some() && slot.used.elapsed() >= idle;
-                // One that a task still has is taken from it first.
-                slots.all.retain_mut(|slot| !idle(slot) || slot.permit.take().is_some());
+                let in_use = |slot: &Slot<M>| slot.member.is_none() && slot.permit.is_none();
+                let idle = |slot: &Slot<M>| !in_use(slot) && slot.used.elapsed() >= idle;
+                // A member that a task still has is taken from it first, and closed the next time.
+                slots.all.retain_mut(|slot| !idle(slot) || (slot.permit.take().is_some() && slot.member.is_some()));
                 if slots.all.is_empty() {
                     slots.swept = false;
                     return;
@@ -115,17 +120,17 @@ impl<M: Send + 'static> Pool<M> {
 impl<M> Lease<M> {
     /// Back to the pool, still for this task.
     pub fn keep(mut self) {
-        let (member, permit) = (self.member.take(), self.permit.take());
-        if let Some(slot) = self.slots.lock().of_call(self.task) {
-            *slot = Slot { task: self.task, member, permit, used: Instant::now() };
+        let (member, permit, own) = (self.member.take(), self.permit.take(), self.own);
+        if let Some(slot) = self.slots.lock().in_use(self.task) {
+            *slot = Slot { task: self.task, member, own, permit, used: Instant::now() };
         }
     }
 }
 
 impl<M> Slots<M> {
-    /// The slot whose member is at work for the task.
-    fn of_call(&mut self, task: Uuid) -> Option<&mut Slot<M>> {
-        self.all.iter_mut().find(|slot| slot.task == task && slot.member.is_none())
+    /// The slot of a call of the task that is under way.
+    fn in_use(&mut self, task: Uuid) -> Option<&mut Slot<M>> {
+        self.all.iter_mut().find(|slot| slot.task == task && slot.member.is_none() && slot.permit.is_none())
     }
 }
 
@@ -134,7 +139,8 @@ impl<M> Drop for Lease<M> {
         let mut slots = self.slots.lock();
         let task = self.task;
         if self.permit.is_some() {
-            let place = slots.all.iter().position(|slot| slot.task == task && slot.member.is_none());
+            let in_use = |slot: &Slot<M>| slot.task == task && slot.member.is_none() && slot.permit.is_none();
+            let place = slots.all.iter().position(in_use);
             place.map(|place| slots.all.swap_remove(place));
         }
     }

@@ -4,7 +4,7 @@
 //! exit, and not what they started in turn; `npx` starts the server as a child of its own.
 
 use std::pin::Pin;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -23,6 +23,8 @@ const KEPT: usize = 400;
 const LONGEST_LINE: usize = 16 << 20;
 /// How long a server may take to end by itself, once nobody talks to it.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// And how long once it was asked to.
+const LAST_PATIENCE: Duration = Duration::from_secs(5);
 
 pub struct Process {
     child: Child,
@@ -57,10 +59,21 @@ impl Process {
     }
 
     /// That the process is no more, if so. It may still be about to end when it has closed its output.
-    pub async fn ended(&mut self) -> Option<String> {
+    pub async fn ended(&mut self) -> Option<ExitStatus> {
         let status = tokio::time::timeout(PATIENCE, self.child.wait()).await.ok()?.ok()?;
         tokio::time::timeout(PATIENCE, &mut self.listening).await.ok();
-        Some(format!("ended ({status})"))
+        Some(status)
+    }
+
+    /// Gives it time to end, then asks it to, and then ends it.
+    pub async fn end(mut self) {
+        if tokio::time::timeout(PATIENCE, self.child.wait()).await.is_err() {
+            if let Some(group) = self.group {
+                kill_process_group(group, Signal::TERM).ok();
+            }
+            // `docker` asks its container, which may take some seconds.
+            tokio::time::timeout(LAST_PATIENCE, self.child.wait()).await.ok();
+        }
     }
 
     /// Why the conversation failed, with what the process itself has to say.

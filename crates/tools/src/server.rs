@@ -27,7 +27,9 @@ impl Server {
         let called = session.call(name, &arguments).await;
         session.close().await;
         called.map_err(|error| match error {
-            CallError::Refused(reason) => reason,
+            CallError::Failed(reason) => format!("failed: {reason}"),
+            CallError::Refused(reason) => format!("refused: {reason}"),
+            CallError::Useless(reason) => reason,
             CallError::Broken(reason) => reason.to_owned(),
         })
     }

@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use domain::service::{PastCall, ServiceAnswer, ServiceCall, fingerprint};
-use domain::text;
 use reqwest::Client;
 use serde_json::{Map, Value};
 use tokio::process::Command;
+use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 use tracing::{info, warn};
 use uuid::Uuid;
@@ -23,7 +23,7 @@ use crate::pool::{Lease, Pool};
 use crate::process::Process;
 use crate::session::{CallError, Session};
 
-/// How often a call is made whose member broke off, or could not be begun.
+/// Attempts per call when a member fails or cannot start.
 const ATTEMPTS: u32 = 5;
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 
@@ -60,7 +60,8 @@ pub enum Reset {
 
 /// A process or a session, and what it has answered.
 pub struct Member {
-    session: Session,
+    /// `None` once the member is closed.
+    session: Option<Session>,
     /// Ends with the member.
     process: Option<Process>,
     answered: Vec<u64>,
@@ -76,7 +77,7 @@ enum Failure {
 
 impl Service {
     /// # Errors
-    /// Nobody answers, or the service cannot be brought to the state in which the task left it.
+    /// The service is unavailable, or cannot be restored to the state in which the task left it.
     pub async fn ask(&self, task: Uuid, call: &ServiceCall) -> Result<ServiceAnswer, String> {
         if !self.tools.is_empty() && !self.tools.contains(&call.tool) {
             return Err(format!("may not be asked for its tool `{}`", call.tool));
@@ -104,6 +105,11 @@ impl Service {
         }
     }
 
+    /// Waits until the task may have a member.
+    pub async fn turn(&self, task: Uuid) {
+        self.pool.lease(task).await.keep();
+    }
+
     pub fn release(&self, task: Uuid) {
         self.pool.release(task);
     }
@@ -120,7 +126,7 @@ impl Service {
             self.repeat(&mut member, past).await?;
         }
         let answer = self.call(&mut member, &call.tool, &call.arguments).await?;
-        lease.member = Some(member);
+        (lease.member, lease.own) = (Some(member), true);
         Ok(answer)
     }
 
@@ -141,14 +147,21 @@ impl Service {
         tool: &str,
         arguments: &Map<String, Value>,
     ) -> Result<ServiceAnswer, Failure> {
-        let called = timeout(self.call_timeout, member.session.call(tool, arguments)).await;
+        let session = member.session.as_ref().ok_or_else(|| Failure::Broken("is closed".to_owned()))?;
+        let called = timeout(self.call_timeout, session.call(tool, arguments)).await;
         let answer = match called {
             Ok(Ok(value)) => match answer::kept(value) {
                 Ok(value) => ServiceAnswer::Value(value),
                 Err(reason) => return Err(Failure::Final(reason)),
             },
-            Ok(Err(CallError::Refused(reason))) => ServiceAnswer::Refused(text::line(&reason)),
-            Ok(Err(CallError::Broken(reason))) => return Err(Failure::Broken(member.overheard(reason))),
+            Ok(Err(CallError::Failed(reason) | CallError::Refused(reason))) => {
+                ServiceAnswer::Refused(reason.replace('\0', "\u{fffd}"))
+            }
+            Ok(Err(CallError::Useless(reason))) => return Err(Failure::Final(reason)),
+            Ok(Err(CallError::Broken(reason))) => {
+                warn!(service = self.name, "{}", member.overheard(reason));
+                return Err(Failure::Broken(reason.to_owned()));
+            }
             Err(_) => {
                 return Err(Failure::Final(format!("did not answer within {} s", self.call_timeout.as_secs())));
             }
@@ -158,17 +171,22 @@ impl Service {
     }
 
     async fn fresh(&self, mut member: Member) -> Result<Member, Failure> {
-        let Reset::Tool { tool, arguments } = &self.reset else {
-            member.session.close().await;
-            return self.start().await;
-        };
-        match self.call(&mut member, tool, arguments).await {
-            Ok(ServiceAnswer::Value(_)) => {
-                member.answered.clear();
-                Ok(member)
-            }
-            // A new one is fresh, too.
-            Ok(ServiceAnswer::Refused(_)) | Err(_) => self.start().await,
+        if matches!(self.reset, Reset::Tool { .. }) && self.reset(&mut member).await.is_ok() {
+            return Ok(member);
+        }
+        drop(member);
+        self.start().await
+    }
+
+    /// Calls the tool that makes a member fresh, if there is one.
+    async fn reset(&self, member: &mut Member) -> Result<(), String> {
+        let Reset::Tool { tool, arguments } = &self.reset else { return Ok(()) };
+        let session = member.session.as_ref().ok_or("is closed")?;
+        let reset = timeout(self.call_timeout, session.call(tool, arguments)).await;
+        member.answered.clear();
+        match reset {
+            Ok(Ok(_)) => Ok(()),
+            _ => Err(format!("could not be reset by its tool `{tool}`")),
         }
     }
 
@@ -176,21 +194,17 @@ impl Service {
         info!(service = self.name, "a service is started");
         let started = timeout(self.start_timeout, self.begin()).await;
         let late = || Failure::Broken(format!("did not start within {} s", self.start_timeout.as_secs()));
-        started.map_err(|_| late())?.map_err(Failure::Broken)
+        let mut member = started.map_err(|_| late())?.map_err(Failure::Broken)?;
+        // It may find what others left: in a file, or on the other side of the URL.
+        self.reset(&mut member).await.map_err(Failure::Broken)?;
+        Ok(member)
     }
 
     async fn begin(&self) -> Result<Member, String> {
         match &self.place {
             ServicePlace::Url { url, http } => {
                 let session = Session::over_http(url, http).await?;
-                let mut member = Member { session, process: None, answered: Vec::new() };
-                if let Reset::Tool { tool, arguments } = &self.reset {
-                    // It may keep what others did.
-                    let reset = member.session.call(tool, arguments).await;
-                    reset.map_err(|_| format!("could not be reset by its tool `{tool}`"))?;
-                    member.answered.clear();
-                }
-                Ok(member)
+                Ok(Member { session: Some(session), process: None, answered: Vec::new() })
             }
             ServicePlace::Command { program, arguments, directory, environment } => {
                 let mut command = Command::new(program);
@@ -199,14 +213,16 @@ impl Service {
                     command.current_dir(directory);
                 }
                 let (mut process, transport) = Process::start(command)?;
-                let session = match Session::begin(transport).await {
-                    Ok(session) => session,
+                match Session::begin(transport).await {
+                    Ok(session) => Ok(Member { session: Some(session), process: Some(process), answered: Vec::new() }),
                     Err(reason) => {
-                        let reason = process.ended().await.unwrap_or_else(|| reason.to_owned());
-                        return Err(process.overheard(reason));
+                        let ended = process.ended().await.map(|status| format!("ended ({status})"));
+                        let reason = ended.unwrap_or_else(|| reason.to_owned());
+                        // What it wrote may hold secrets, and reasons are read by everybody.
+                        warn!(service = self.name, "{}", process.overheard(reason.clone()));
+                        Err(reason)
                     }
-                };
-                Ok(Member { session, process: Some(process), answered: Vec::new() })
+                }
             }
         }
     }
@@ -215,6 +231,22 @@ impl Service {
 impl Member {
     fn overheard(&self, reason: &str) -> String {
         self.process.as_ref().map_or_else(|| reason.to_owned(), |process| process.overheard(reason.to_owned()))
+    }
+}
+
+/// The process gets time to end by itself once its input is closed, and is then ended. A container is not in its group and
+/// outlives it unless it is asked to end.
+impl Drop for Member {
+    fn drop(&mut self) {
+        if let (Some(process), Ok(runtime)) = (self.process.take(), Handle::try_current()) {
+            let session = self.session.take();
+            runtime.spawn(async move {
+                if let Some(session) = session {
+                    session.close().await;
+                }
+                process.end().await;
+            });
+        }
     }
 }
 

@@ -65,6 +65,13 @@ impl ServerHandler for Till {
 
 /// A command for the file of tools that is a till of its own each time it is started, and how often that was.
 async fn till_command() -> (String, Arc<AtomicUsize>) {
+    let (port, started) = tills().await;
+    let bridge = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&0 >&3 & cat <&3");
+    (format!("command: [bash, -c, {}]", json!(bridge)), started)
+}
+
+/// A port where each connection is a till, and how many there were.
+async fn tills() -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let started = Arc::<AtomicUsize>::default();
@@ -80,8 +87,7 @@ async fn till_command() -> (String, Arc<AtomicUsize>) {
             });
         }
     });
-    let bridge = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&0 >&3 & cat <&3");
-    (format!("command: [bash, -c, {}]", json!(bridge)), started)
+    (port, started)
 }
 
 fn registered(service: &str) -> Tools {
@@ -123,7 +129,7 @@ async fn each_task_has_a_service_of_its_own_and_finds_it_again() {
     assert_eq!(ask(1, call("add", 1, &[past(5, 5), past(1, 6)])).await, Ok(sum(7)));
     assert_eq!(started.load(Ordering::Relaxed), 2);
     let refused = ask(1, call("tip", 1, &[past(5, 5), past(1, 6), past(1, 7)])).await;
-    assert_eq!(refused, Ok(ServiceAnswer::Refused("failed: no such key".to_owned())));
+    assert_eq!(refused, Ok(ServiceAnswer::Refused("no such key".to_owned())));
 }
 
 #[tokio::test]
@@ -141,6 +147,25 @@ async fn a_service_is_fresh_for_another_task_and_brought_back_for_the_one_before
         let processes = started.load(Ordering::Relaxed) - before;
         assert_eq!(processes, if reset.is_empty() { 3 } else { 1 });
     }
+}
+
+#[tokio::test]
+async fn a_service_that_is_reset_by_a_tool_is_reset_when_it_starts() {
+    // All of its processes are one till, like a program over a database.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        let shared = Till::default();
+        shared.sum.store(40, Ordering::Relaxed);
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            let till = shared.clone();
+            tokio::spawn(async move { till.serve(stream).await.unwrap().waiting().await.unwrap() });
+        }
+    });
+    let bridge = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&0 >&3 & cat <&3");
+    let tools = registered(&format!("command: [bash, -c, {}], size: 1, reset: {{tool: empty}}", json!(bridge)));
+    assert_eq!(tools.ask_service("till", task(1), call("add", 5, &[])).await, Ok(sum(5)));
 }
 
 #[tokio::test]
@@ -205,10 +230,19 @@ async fn a_call_that_nobody_waits_for_any_more_frees_its_place() {
 
 /// A till for each session, behind something that is too busy for the first requests.
 async fn till_url(busy: usize) -> String {
+    till_sessions(busy).await.0
+}
+
+/// And its sessions, which it may lose.
+async fn till_sessions(busy: usize) -> (String, Arc<LocalSessionManager>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let sessions = Arc::new(LocalSessionManager::default());
-    let service = StreamableHttpService::new(|| Ok(Till::default()), sessions, StreamableHttpServerConfig::default());
+    let service = StreamableHttpService::new(
+        || Ok(Till::default()),
+        Arc::clone(&sessions),
+        StreamableHttpServerConfig::default(),
+    );
     let left = Arc::new(AtomicUsize::new(busy));
     let refuse = move |request: Request<Body>, next: Next| {
         let busy = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
@@ -219,7 +253,16 @@ async fn till_url(busy: usize) -> String {
     });
     let router = axum::Router::new().nest_service("/mcp", service).layer(busy);
     tokio::spawn(async move { axum::serve(listener, router).await });
-    format!("url: 'http://{address}/mcp'")
+    (format!("url: 'http://{address}/mcp'"), sessions)
+}
+
+#[tokio::test]
+async fn a_server_that_loses_a_session_is_brought_back_to_its_state() {
+    let (url, sessions) = till_sessions(0).await;
+    let tools = registered(&url);
+    assert_eq!(tools.ask_service("till", task(1), call("add", 5, &[])).await, Ok(sum(5)));
+    sessions.sessions.write().await.clear();
+    assert_eq!(tools.ask_service("till", task(1), call("add", 1, &[past(5, 5)])).await, Ok(sum(6)));
 }
 
 #[tokio::test]
@@ -236,11 +279,41 @@ async fn a_service_over_http_has_a_session_for_each_task_and_is_asked_again_when
 
 #[tokio::test]
 async fn a_command_sees_no_variables_that_it_is_not_given() {
-    let tools = registered(
-        "command: [bash, -c, 'echo \"${PATH:+yes}|$SECRET|$CARGO_MANIFEST_DIR|$ROLE\" >&2'], environment: {ROLE: till}",
-    );
+    let folder = tempfile::tempdir().unwrap();
+    let seen = folder.path().join("seen");
+    let script = format!("echo \"${{PATH:+yes}}|$SECRET|$CARGO_MANIFEST_DIR|$ROLE\" > {}", seen.display());
+    let tools = registered(&format!("command: [bash, -c, {}], environment: {{ROLE: till}}", json!(script)));
     let reason = tools.ask_service("till", task(1), call("add", 1, &[])).await.unwrap_err();
-    assert!(reason.contains("it said: yes|||till"), "{reason}");
+    assert_eq!(reason, "the service `till` ended (exit status: 0), 5 times");
+    assert_eq!(std::fs::read_to_string(seen).unwrap(), "yes|||till\n");
+}
+
+#[tokio::test]
+async fn what_a_process_writes_stands_in_no_reason() {
+    let tools = registered("command: [bash, -c, 'echo postgres://me:secret@db >&2; exit 3']");
+    let reason = tools.ask_service("till", task(1), call("add", 1, &[])).await.unwrap_err();
+    assert_eq!(reason, "the service `till` ended (exit status: 3), 5 times");
+}
+
+#[tokio::test]
+async fn a_process_that_does_not_end_with_its_input_is_asked_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = folder.path().join("asked");
+    let (port, _) = tills().await;
+    let ask = format!("trap 'echo asked > {}; exit' TERM", asked.display());
+    let script =
+        format!("{ask}; exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&0 >&3 & cat <&3 & while :; do sleep 0.1; done");
+    let tools = registered(&format!("command: [bash, -c, {}], size: 1", json!(script)));
+    assert_eq!(tools.ask_service("till", task(1), call("add", 5, &[])).await, Ok(sum(5)));
+    tools.release_service("till", task(1));
+    assert_eq!(tools.ask_service("till", task(2), call("add", 7, &[])).await, Ok(sum(7)));
+    for _ in 0..200 {
+        if asked.exists() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("it was not asked to end");
 }
 
 #[test]

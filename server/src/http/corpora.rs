@@ -14,11 +14,13 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::access::{Author, ProjectAccess, Reader};
+use super::app::App;
 use super::audit::Audit;
 use super::blind::{self, HiddenConversations};
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::{PageParams, Paging, page};
+use super::solve_rates;
 use datasets::corpora::job;
 use store::corpora::{self, DeleteOutcome, NewCorpusRow};
 use store::{clock, jobs};
@@ -42,12 +44,15 @@ pub async fn list(
     request_body = NewCorpus, responses((status = 201, body = CorpusSummary), Problems),
     security(("session" = []), ("token" = ["author"])))]
 pub async fn create(
-    State(pool): State<PgPool>,
+    State(app): State<App>,
     author: Author,
     audit: Audit,
-    Body(new): Body<NewCorpus>,
+    Body(mut new): Body<NewCorpus>,
 ) -> Result<(StatusCode, Json<CorpusSummary>)> {
-    let mut tx = pool.begin().await?;
+    if let Some(band) = &new.solve_rates {
+        new.spec.filter.scenarios = solve_rates::within(&app, &author, band, &new.spec.filter.scenarios).await?;
+    }
+    let mut tx = app.pool().begin().await?;
     let mut problems = problems(&mut tx, author.project, &new.spec, "/spec").await?;
     check_blind(&mut tx, &author, &new.spec).await?;
     problems.extend(name_problem(&new.name).map(|problem| FieldError::at("/name", problem)));

@@ -48,7 +48,7 @@ pub async fn list(
     Ok(Json(page(groups.await?, limit, first)))
 }
 
-/// What the groups of a run come to
+/// A summary of the groups of a run
 #[utoipa::path(get, path = "/runs/{run}/groups/summary", tag = "runs", params(("run" = Uuid, Path)),
     responses((status = 200, body = GroupsSummary), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn summarise(State(app): State<App>, reader: Reader, Path(run): Path<Uuid>) -> Result<Json<GroupsSummary>> {

@@ -7,10 +7,8 @@ use anyhow::Context;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use datasets::index::Groups;
-use domain::api::{OrderPreview, Page, RunChange, RunOrder, RunSummary, RunTerms, SolveRateBand};
+use domain::api::{OrderPreview, Page, RunChange, RunOrder, RunSummary, RunTerms};
 use domain::budget::Budget;
-use domain::filter::JudgingChoice;
 use domain::forecast::Forecast;
 use llm::PoolSpec;
 use serde::Deserialize;
@@ -21,12 +19,11 @@ use uuid::Uuid;
 use super::access::{ProjectAccess, Reader, RequiredScope, Runner};
 use super::app::App;
 use super::audit::Audit;
-use super::conversations::params::Selection;
-use super::conversations::scope::Scope;
 use super::error::{HttpError, Problems, Result};
-use super::extract::{self, Body, Path, Query};
+use super::extract::{Body, Path, Query};
 use super::models;
 use super::page::{PageParams, Paging, page};
+use super::solve_rates;
 use generation::models::Models;
 use generation::order::{self, CheckedOrder};
 use generation::{Conversations, plan, probes, run};
@@ -113,42 +110,12 @@ async fn checked<N: RequiredScope>(
     let registry = models::registry(app).await?;
     let mut checked = order::check(order, &library, &registry, app.tools(), who.project).map_err(HttpError::Invalid)?;
     if let Some(band) = &order.solve_rates {
-        let scenarios = within(app, who, band, std::mem::take(&mut checked.config.scenarios)).await?;
-        checked.config.scenarios = scenarios;
+        let kept = solve_rates::within(app, who, band, &checked.config.scenarios).await?;
+        checked.config.scenarios.retain(|scenario| kept.binary_search(scenario).is_ok());
     }
     let CheckedOrder { config, terms } = &checked;
     run::check(&library, config, terms.seed).map_err(|e| HttpError::invalid("/personas", e.to_string()))?;
     Ok((library, checked))
-}
-
-/// Those scenarios whose solve rate in a run is in a band.
-async fn within<N: RequiredScope>(
-    app: &App,
-    who: &ProjectAccess<N>,
-    band: &SolveRateBand,
-    scenarios: Vec<String>,
-) -> Result<Vec<String>> {
-    let SolveRateBand { run, min, max } = band;
-    for (name, rate) in [("min", min), ("max", max)] {
-        if !(0.0..=1.0).contains(rate) {
-            return Err(HttpError::invalid(&format!("/solve_rates/{name}"), "must be from 0 to 1"));
-        }
-    }
-    let run = extract::id("/solve_rates/run", run)?;
-    let scope = Scope::of_run(app, who, run, &JudgingChoice::Own).await;
-    let scope = scope.map_err(|error| HttpError::invalid("/solve_rates/run", error.to_string()))?;
-    let (min, max) = (*min, *max);
-    let kept = scope.ask(Selection::default().into(), move |query| {
-        let rates = query.runs.first().map(|run| Groups::of(run.columns).solve_rates()).unwrap_or_default();
-        let is_within = |id: &String| rates.get(id.as_str()).is_some_and(|rate| (min..=max).contains(rate));
-        scenarios.into_iter().filter(is_within).collect::<Vec<_>>()
-    });
-    let kept = kept.await?;
-    if kept.is_empty() {
-        let message = format!("no scenario of the order has a solve rate from {min} to {max} in that run");
-        return Err(HttpError::invalid("/solve_rates", message));
-    }
-    Ok(kept)
 }
 
 fn common(mut sets: impl Iterator<Item = BTreeSet<String>>) -> BTreeSet<String> {

@@ -19,7 +19,7 @@ use crate::playbook::UserStyle;
 use crate::role::Role;
 use crate::verdict::{Check, Rule};
 
-/// What episodes are played from. Orders that are alike share a run as long as the project's documents do not change.
+/// The settings of episodes. Equal settings share a run as long as the project's documents do not change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Environment {
@@ -157,7 +157,7 @@ pub struct AgentMessage {
     /// Null counts as none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<Vec<AgentToolCall>>,
-    /// What the turn cost, if you want it counted.
+    /// The tokens that the turn cost, to count them in the usage of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
@@ -199,7 +199,7 @@ pub struct Episode {
     /// At the agent's turn: the reward if the agent ended the episode now; null if somebody else has spoiled it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reward_if_ended: Option<u8>,
-    /// What the agent has seen and said, after the first `skipped` messages. The first of all is its instructions.
+    /// The messages that the agent has seen and sent, without the first `skipped`. The first of all is its system prompt.
     pub messages: Vec<Message>,
     pub skipped: usize,
     /// The agent's tools, as OpenAI describes functions.
@@ -213,7 +213,7 @@ pub struct Episode {
     pub result: Option<EpisodeResult>,
 }
 
-/// What an episode came to.
+/// The result of an episode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EpisodeResult {
     /// 1 if everything that the verifier checks holds, else 0; null if somebody else than the agent spoiled the episode.
@@ -233,7 +233,7 @@ pub struct EpisodeResult {
     pub truncated: bool,
     /// Calls that no tool accepts: unknown tools, or arguments that are no JSON or break the tool's schema.
     pub malformed_calls: usize,
-    /// What the verifier checked.
+    /// The checks of the verifier.
     pub checks: Vec<Check>,
 }
 

@@ -50,7 +50,7 @@ pub struct GroupSample {
     pub tool_calls: Option<u32>,
 }
 
-/// What the groups of a run come to.
+/// A summary of the groups of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GroupsSummary {
     pub groups: usize,

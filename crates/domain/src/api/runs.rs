@@ -161,7 +161,7 @@ fn conversations() -> String {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunSummary {
     pub id: String,
-    /// What it plays: `conversations`, `episodes`, which are conversations whose agent is outside, or the rows of a `workflow`.
+    /// The kind of its tasks: `conversations`, `episodes`, which are conversations whose agent is outside, or the rows of a `workflow`.
     #[serde(default = "conversations")]
     pub kind: String,
     /// Its playbooks, separated by commas, or its workflow.

@@ -118,7 +118,7 @@ tools:
     x.yaml:7: clock: expected a date-time, found text `yesterday`
     x.yaml:11: limits.user_turns: 0 is less than the minimum of 1
     x.yaml:13: tools[0].name: expected text like /^[a-zA-Z0-9_-]{1,64}$/, found text `bad name`
-    x.yaml:13: tools[0].simulate: expected one of code, model, constant, agent, terminal, found text `cod` (did you mean `code`?)
+    x.yaml:13: tools[0].simulate: expected one of code, model, constant, agent, service, terminal, found text `cod` (did you mean `code`?)
     ");
 }
 

@@ -26,13 +26,13 @@ impl Conversation {
                 refused(Role::Agent, &reply, "the reply is empty: say something or call a tool".to_owned())
             }
             Ok((content, reasoning, calls)) => {
-                let last = self.state.acting().sampled.as_ref().map_or(&[][..], |sampled| &sampled.last);
+                let before = self.state.acting().sampled.as_deref();
                 EventKind::AgentSpoke {
                     content,
                     reasoning,
                     tool_calls: self.numbered(calls),
                     usage: reply.usage,
-                    sampling: reply.sampling.map(|sampling| sampling.after(last)),
+                    sampling: reply.sampling.map(|sampling| sampling.following(before)),
                 }
             }
             Err(reason) => refused(Role::Agent, &reply, reason),

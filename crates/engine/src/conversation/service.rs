@@ -3,12 +3,14 @@
 use domain::chat::ChatReply;
 use domain::event::{Answer, EventKind};
 use domain::fault::FaultKind;
+use domain::message::arguments;
+use domain::outcome::Blame;
 use domain::service::{PastCall, ServiceAnswer, ServiceCall, fingerprint};
 use domain::transcript::Call;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::tool::{answered, unanswered};
-use super::{Conversation, NO_USAGE};
+use super::{Conversation, NO_USAGE, failed};
 use crate::limits::MOST_ANSWERS_BYTES;
 
 impl Conversation {
@@ -33,10 +35,13 @@ impl Conversation {
             if own != service || !reached(call) {
                 return None;
             }
-            let Ok(Value::Object(arguments)) = serde_json::from_str(&call.arguments) else { return None };
-            let as_given = call.fault.is_none() && call.answer != Answer::Fallback;
-            let answer = as_given.then(|| fingerprint(&call.content));
-            Some(PastCall { tool: name.to_owned(), arguments: tool.complete(arguments), answer })
+            // As they were sent: whatever is no object was sent as an empty one.
+            let arguments = match arguments(&call.arguments) {
+                Ok(Value::Object(arguments)) => tool.complete(arguments),
+                _ => Map::new(),
+            };
+            let answer = call.fault.is_none().then(|| fingerprint(&call.content));
+            Some(PastCall { tool: name.to_owned(), arguments, answer })
         };
         self.state.transcript.calls.iter().filter_map(past).collect()
     }
@@ -46,14 +51,21 @@ impl Conversation {
         let content = answer.text();
         if self.answered_bytes() + content.len() > MOST_ANSWERS_BYTES {
             let most = format!("the answers and changes of a conversation have {MOST_ANSWERS_BYTES} bytes at most");
-            return Some(unanswered(call, format!("with this one of `{}` they would have more: {most}", call.name())));
+            return Some(failed(
+                Blame::Infrastructure,
+                &format!("with this one of `{}` they would have more: {most}", call.name()),
+            ));
         }
         Some(match answer {
             ServiceAnswer::Refused(_) => answered(call, Answer::Failed, content, NO_USAGE),
             ServiceAnswer::Value(value) => match tool.response_faults(value).as_slice() {
                 [] => self.with_fault(tool, answered(call, Answer::Succeeded, content, NO_USAGE)),
+                // The call was made, and may have changed something: no answer that the agent could read is true.
                 faults => {
-                    unanswered(call, format!("the service's answer is not what `returns` says: {}", faults.join("; ")))
+                    let faults = faults.join("; ");
+                    let reason =
+                        format!("the service's answer to `{}` is not what `returns` says: {faults}", call.name());
+                    failed(Blame::Infrastructure, &reason)
                 }
             },
         })
@@ -74,5 +86,5 @@ impl Conversation {
 /// Whether a call came to the service at all.
 fn reached(call: &Call) -> bool {
     let refused = call.fault.is_some_and(FaultKind::is_refusal);
-    !refused && matches!(call.answer, Answer::Succeeded | Answer::Failed | Answer::Fallback)
+    !refused && matches!(call.answer, Answer::Succeeded | Answer::Failed)
 }

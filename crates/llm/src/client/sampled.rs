@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 
 use domain::event::Usage;
 use domain::sampling::{SampledTokens, Sampling};
+use domain::text;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -117,8 +118,8 @@ impl SampledDraft {
         if let Ok(chunk) = serde_json::from_slice(json) {
             self.add_policy(chunk);
         }
-        let read =
-            serde_json::from_slice(json).map_err(|error| format!("the endpoint's tokens cannot be read: {error}"));
+        let read = serde_json::from_slice(json)
+            .map_err(|error| text::line(&format!("the endpoint's tokens cannot be read: {error}")));
         if let Err(fault) = read.and_then(|chunk| self.add(chunk)) {
             *self = Self { fault: Some(fault), ..Self::default() };
         }

@@ -36,10 +36,20 @@ impl<K: RunKind> Drive<'_, K> {
             RequestAnswer::LeftOpen | RequestAnswer::Parked => return Ok(None),
             RequestAnswer::StandIn(resolution) => stood_in(run, &mut self.usage, request.role, binding, resolution),
             RequestAnswer::Service(Ok(message)) => {
+                binding.answered();
                 spend(run, &mut self.usage, request.role, &binding.name, [1, 1], Usage::default());
                 Resolution::Message(message)
             }
-            RequestAnswer::Service(Err(reason)) => Resolution::Lost { reason },
+            RequestAnswer::Service(Err(reason)) => {
+                if run.control.was_paused_since(times.asked()) {
+                    return Ok(None);
+                }
+                if self.queue.is_some() && binding.lost_one() {
+                    run.control.pause_because(format!("a service does not answer any more: {reason}"));
+                    return Ok(None);
+                }
+                Resolution::Lost { reason }
+            }
             RequestAnswer::Outside(Ok(answer)) => {
                 self.answered.push(request.id.0.cast_signed());
                 match answer {

@@ -92,8 +92,17 @@ impl<'a, K: RunKind> Drive<'a, K> {
                 let prefetched = self.prefetched.take(request.id, &message);
                 self.used.add(service);
                 let (service, task) = (Arc::clone(service), self.planned.id);
+                let (turn, stopped) = (service.turn(task), run.control.stopped_asking());
                 let now = async move { RequestAnswer::Service(service.answer(task, message).await) };
-                prefetched_or(prefetched, now.boxed())
+                let answer = prefetched_or(prefetched, now.boxed());
+                async move {
+                    tokio::select! {
+                        biased;
+                        () = turn => answer.await,
+                        () = stopped => RequestAnswer::LeftOpen,
+                    }
+                }
+                .boxed()
             }
             Executor::Outside(party) => {
                 if let Err(halt) = run.control.may_ask() {

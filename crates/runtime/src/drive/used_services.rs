@@ -17,7 +17,9 @@ impl UsedServices {
         Self { task, services: Vec::new() }
     }
 
+    /// The others are released: a task that waits for one holds no other, or two tasks could wait for each other.
     pub fn add(&mut self, service: &Arc<dyn Service>) {
+        self.services.iter().filter(|used| !Arc::ptr_eq(used, service)).for_each(|used| used.release(self.task));
         if !self.services.iter().any(|used| Arc::ptr_eq(used, service)) {
             self.services.push(Arc::clone(service));
         }

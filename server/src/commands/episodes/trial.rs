@@ -143,7 +143,7 @@ impl Server {
         }
     }
 
-    /// What an episode came to. A command that was stopped may have left it while users and tools still answer.
+    /// The result of an episode. A command that was stopped may have left it while users and tools still answer.
     async fn verified(&self, id: &str) -> anyhow::Result<Episode> {
         for _ in 0..MOST_WAITS {
             let mut url = self.at(&["episodes", id])?;

@@ -1,4 +1,4 @@
-//! What episodes are played from: the order of an environment, checked, and runs of episodes as they were stored.
+//! The settings of episodes: the order of an environment, checked, and runs of episodes as they were stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -92,7 +92,7 @@ fn said_before(events: &[Event], turn: u32) -> usize {
     before.agent().messages.len()
 }
 
-/// What an episode came to.
+/// The result of an episode.
 fn result(transcript: &Transcript, outcome: &Outcome) -> EpisodeResult {
     let (blame, reason) = match outcome {
         Outcome::Accepted => (None, None),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use domain::access::{Role, Scope};
 use domain::api::episodes::{Episode, EpisodeState};
 use domain::api::groups::{GroupsSummary, RunGroup};
-use domain::api::{Page, RunState, RunSummary};
+use domain::api::{CorpusDetail, CorpusSummary, Page, RunState, RunSummary};
 use domain::event::{Event, EventKind};
 use domain::message::Message;
 use domain::outcome::Blame;
@@ -407,4 +407,16 @@ async fn groups_tell_rewards_and_select_what_is_played_next(pool: PgPool) {
     assert_eq!(refused[0].0, "/solve_rates");
     let refused = app.refused(runs, &order(-1.0, 1.0)).await;
     assert_eq!(refused[0].0, "/solve_rates/min");
+
+    let corpora = "/api/v1/projects/default/corpora";
+    let corpus = |name: &str, min: f64, scenarios: &[&str]| {
+        let band = json!({"run": open.run, "min": min, "max": 0.8});
+        json!({"name": name, "spec": {"filter": {"scenarios": scenarios}}, "solve_rates": band})
+    };
+    let made: CorpusSummary = app.post(corpora, &corpus("middle", 0.2, &[])).await;
+    let made: CorpusDetail = app.json(&format!("/api/v1/corpora/{}", made.id)).await;
+    assert_eq!(made.spec.filter.scenarios, [TRANSFER]);
+    for wrong in [corpus("high", 0.7, &[]), corpus("other", 0.2, &["help_card_abroad"])] {
+        assert_eq!(app.refused(corpora, &wrong).await[0].0, "/solve_rates");
+    }
 }

@@ -3,8 +3,11 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use domain::chat::ChatReply;
+use domain::message::ToolCall;
 use domain::persona::Complexity;
 use domain::playbook::AgentStyle;
+use domain::role::Role;
 use domain::service::{PastCall, ServiceAnswer, ServiceCall, fingerprint};
 use domain::task::{Resolution, Task, advance};
 use insta::assert_snapshot;
@@ -85,7 +88,7 @@ fn its_answers_are_taken_as_they_are() {
     let other = played(shop(json!([])), |_| says(&ServiceAnswer::Value(json!({"closes": "18:00"}))));
     assert_snapshot!(other.0, @r#"
     agent: <Look first.> call_1 get_order({"order_id":"o_17"}) & call_2 hours({})
-    [2.1] hours Fallback: Error: the service could not process this request; nothing was changed
+    finished: Failed { blame: Infrastructure, reason: "the service's answer to `hours` is not what `returns` says: \"opens\" is a required property" }
     "#);
     let nonsense = played(shop(json!([])), |_| Some(json!({"opens": "08:15"})));
     assert_snapshot!(nonsense.0, @r#"
@@ -121,4 +124,28 @@ fn it_is_told_the_calls_that_came_to_it_before() {
     let (_, asked) = played(shop(json!([{"kind": "truncated_body", "tools": ["hours"], "calls": [2]}])), down);
     let known = Some(fingerprint("Error: down"));
     assert!(asked.len() < 2 || asked[1].before == [hours(known)]);
+}
+
+#[test]
+fn calls_without_arguments_are_not_forgotten() {
+    let reply = |arguments: &str| {
+        let call = ToolCall::new("x".to_owned(), "hours".to_owned(), arguments.to_owned());
+        ChatReply { tool_calls: vec![call], ..ChatReply::default() }
+    };
+    let mut conversation = Conversation::new(shop(json!([])));
+    let mut replies = vec![reply("{}"), reply("")];
+    let (mut before, answer) = (Vec::new(), ServiceAnswer::Value(json!({"opens": "08:15"})));
+    advance(
+        &mut conversation,
+        |conversation, request| {
+            if request.to.service.is_some() {
+                before.push(conversation.service_call().map(|call| call.before.len()));
+                return says(&answer).map(Resolution::Message);
+            }
+            let recorded = if request.to.role == Role::Agent { replies.pop() } else { None };
+            Some(recorded.map_or_else(|| conversation.stand_in(request), Resolution::Reply))
+        },
+        |_, _| ControlFlow::Continue(()),
+    );
+    assert!(before.starts_with(&[Some(0), Some(1)]), "{before:?}");
 }

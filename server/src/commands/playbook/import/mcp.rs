@@ -61,7 +61,7 @@ async fn over_process(
         let ended = process.ended().await;
         match listed {
             Err(SessionError::Broken(why)) => {
-                Err(ended.map_or(why, |ended| format!("{ended} before it had listed its tools")))
+                Err(ended.map_or(why, |status| format!("ended before it had listed its tools ({status})")))
             }
             Err(SessionError::Useless(why)) => Err(why),
             Ok(listed) => Ok(listed),
