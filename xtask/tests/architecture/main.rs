@@ -30,7 +30,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("worker", &["domain"]),
     ("runtime", &["domain", "llm", "store"]),
     ("projects", &["domain", "engine", "llm", "runtime", "sandbox", "store", "workflow"]),
-    ("generation", &["domain", "engine", "llm", "projects", "runtime", "store"]),
+    ("generation", &["domain", "engine", "llm", "projects", "runtime", "store", "tools"]),
     ("datasets", &["domain", "engine", "generation", "projects", "runtime", "sandbox", "store"]),
     ("rows", &["datasets", "domain", "llm", "projects", "runtime", "store", "tools", "workflow"]),
     (

@@ -145,8 +145,15 @@ fn words_of(name: &str) -> String {
 
 pub fn dry_run(playbook: &str, rows: &[Row<'_>], config: &RunConfig) {
     say!("would play {} conversations of {playbook}", rows.len());
+    let samples = config.samples.get() as usize;
+    if samples > 1 {
+        say!("  {} groups of {samples} samples", rows.len() / samples);
+    }
     for (role, model) in &config.models {
         say!("  {:16} {model}, temperature {}", words_of(role.as_str()), config.temperature(*role));
+    }
+    for (name, played) in &config.services {
+        say!("  {:16} {}", format!("service {name}"), played.told(name));
     }
     counts("scenario", rows.iter().map(|row| row.scenario.id.as_str()));
     counts("persona", rows.iter().map(|row| row.profile.name.as_str()));

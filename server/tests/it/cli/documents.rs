@@ -32,7 +32,7 @@ async fn broken_documents_are_explained_all_at_once() {
     assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""));
     insta::assert_snapshot!(said.stderr, @"
     playbooks/retail_bank/playbook.yaml:15: limits.user_turns: expected integer, found text `twelve`
-    playbooks/retail_bank/playbook.yaml:410: tools[23].simulate: expected one of code, model, constant, agent, terminal, found text `termnal` (did you mean `terminal`?)
+    playbooks/retail_bank/playbook.yaml:410: tools[23].simulate: expected one of code, model, constant, agent, service, terminal, found text `termnal` (did you mean `terminal`?)
     scenarios/retail_bank/bereavement_handover.yaml:1: field `user_goal` is missing
     scenarios/retail_bank/bereavement_handover.yaml:9: user_gaol: unknown field (did you mean `user_goal`?); expected one of: id, playbook, intent, description, tags, family, user_facts, user_request, user_mistakes, system_facts, user_goal, expected_outcome, personas, faults, clock, script
     scenarios/retail_bank/identity_check_fails.yaml:2: playbook: there is no playbook `retail_bnk`; known: none

@@ -60,8 +60,8 @@ async fn what_does_not_compile_is_not_checked_further() {
     let said = said(&mut project.groundstate("playbook check")).await;
     assert_eq!((said.code, said.stderr.as_str()), (Some(2), ""));
     insta::assert_snapshot!(said.stdout, @"
-    error: playbooks/retail_bank/playbook.yaml:376: tools[21].retruns: unknown field (did you mean `returns`?); expected one of: name, description, parameters, simulate, writes, reads, template, returns, scripted, scripted_patch, id_prefix, response, prompt, uses
-    error: playbooks/retail_bank/playbook.yaml:410: tools[23].simulate: expected one of code, model, constant, agent, terminal, found text `termnal` (did you mean `terminal`?)
+    error: playbooks/retail_bank/playbook.yaml:376: tools[21].retruns: unknown field (did you mean `returns`?); expected one of: name, description, parameters, simulate, writes, reads, template, returns, scripted, scripted_patch, id_prefix, response, prompt, uses, service, service_tool
+    error: playbooks/retail_bank/playbook.yaml:410: tools[23].simulate: expected one of code, model, constant, agent, service, terminal, found text `termnal` (did you mean `terminal`?)
     1 playbook checked: 2 errors, 0 warnings
     ");
 }
