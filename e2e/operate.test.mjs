@@ -172,7 +172,7 @@ test("a model is added, shown with its endpoints, changed and removed", () =>
     await model.getByRole("button", { name: "Probe" }).click();
     const probed = model.getByRole("region", { name: "What http://127.0.0.1:9/v1 answered" });
     await probed.getByText(/cannot be reached/).first().waitFor();
-    assert.equal(await probed.locator("tbody tr").count(), 13);
+    assert.equal(await probed.locator("tbody tr").count(), 14);
     assert.equal(await model.getByText("What the model supports").count(), 0, "nothing is known of it");
     await screenshot(page, "model-probed");
     await accessible(page);
