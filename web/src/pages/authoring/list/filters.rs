@@ -4,9 +4,12 @@ use domain::api::documents::DocumentListParams;
 use std::time::Duration;
 
 use domain::project::Kind;
+use leptos::ev::{PointerEvent, pointerdown};
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
+use wasm_bindgen::JsCast;
+use web_sys::Element;
 
 use ui::api_client;
 use ui::components::failed;
@@ -52,9 +55,15 @@ pub fn Filters(kind: Kind, wanted: DocumentFilter) -> impl IntoView {
     let asked = wanted.search.0;
     let typed = RwSignal::new(asked.get_untracked().unwrap_or_default());
     let sent = StoredValue::new(typed.get_untracked());
+    // The search of somebody who follows a link meanwhile would call them back to the list.
+    let leaving = StoredValue::new(false);
+    let pressed = window_event_listener(pointerdown, move |event| leaving.set_value(follows_link(&event)));
+    on_cleanup(move || pressed.remove());
     let mut search = debounce(PAUSE, move |text: String| {
-        sent.set_value(text.clone());
-        wanted.search.1.set(some(text));
+        if !leaving.get_value() {
+            sent.set_value(text.clone());
+            wanted.search.1.set(some(text));
+        }
     });
     // What the way back leads to is shown; what was typed here is, and may have gone on since it was sent.
     Effect::new(move |_| {
@@ -73,6 +82,7 @@ pub fn Filters(kind: Kind, wanted: DocumentFilter) -> impl IntoView {
                     placeholder="Search names, titles, descriptions"
                     prop:value=typed
                     on:input:target=move |event| {
+                        leaving.set_value(false);
                         typed.set(event.target().value());
                         search(event.target().value());
                     }
@@ -92,6 +102,13 @@ pub fn Filters(kind: Kind, wanted: DocumentFilter) -> impl IntoView {
             </label>
         </form>
     }
+}
+
+/// Whether a press is the beginning of a click that leads to another page in this tab.
+fn follows_link(event: &PointerEvent) -> bool {
+    let elsewhere = event.button() != 0 || event.ctrl_key() || event.meta_key() || event.shift_key();
+    let pressed = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+    !elsewhere && pressed.is_some_and(|pressed| pressed.closest("a[href]").ok().flatten().is_some())
 }
 
 #[component]
