@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What an endpoint returned that was asked for the tokens of a reply.
+/// The tokens of a reply, or why there are none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sampling {
@@ -31,7 +31,7 @@ pub struct SampledTokens {
     pub completion: Vec<u32>,
     /// The natural logarithm of the probability of each of them, as the endpoint computes it.
     pub logprobs: Vec<f32>,
-    /// What the endpoint says of the weights that it sampled from: model, version of the weights, and fingerprint, separated by spaces.
+    /// The weights that were sampled from, as the endpoint names them: model, version and fingerprint, separated by spaces.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub policy: String,
 }

@@ -21,7 +21,7 @@ pub struct PastCall {
     pub answer: Option<u64>,
 }
 
-/// What a service made of a call.
+/// The answer of a service to a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServiceAnswer {
@@ -31,7 +31,7 @@ pub enum ServiceAnswer {
 }
 
 impl ServiceAnswer {
-    /// What the agent reads: texts as they are, everything else as JSON.
+    /// The text that the agent reads. Anything but a string is written as JSON.
     pub fn text(&self) -> String {
         match self {
             Self::Value(Value::String(text)) => text.clone(),

@@ -8,8 +8,8 @@ pub const MOST_SENT_BYTES: usize = 16 << 20;
 /// Calls of one reply: plans have up to 20.
 pub const MOST_CALLS: usize = 200;
 
-/// What is sent for one reply with its token ids and log-probabilities, in bytes: each token of the reply has some 300 bytes, and each
-/// of the prompt 7.
+/// Size of one reply with its token ids and log-probabilities, in bytes. A token of the reply takes some 300 bytes, and one of the
+/// prompt 7.
 pub const MOST_SENT_BYTES_WITH_TOKENS: usize = 32 << 20;
 /// Token ids of a prompt: as many as the longest contexts have.
 pub const MOST_PROMPT_TOKENS: usize = 1 << 20;

@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
-/// How often members are looked at that nobody uses.
+/// How often the pool looks for idle members.
 const SWEEP: Duration = Duration::from_secs(1);
 
 pub struct Pool<M> {

@@ -1,8 +1,8 @@
 //! Services: MCP servers that hold the state of one task at a time.
 //!
-//! The state of a member is the calls that it has answered since it was fresh. Each call comes with those that its task made
-//! before: a member that has answered others is made fresh, and answers them again. So a service survives crashes of its own, of
-//! this process and of the whole installation, and a task may lose its member whenever others need it.
+//! The state of a member is identified by the calls that it has answered since its last reset. Each call comes with the earlier
+//! calls of its task. If the member has answered other calls, it is reset and the earlier calls are repeated. A service therefore
+//! survives crashes of its own, of this process and of the whole installation, and others can take a member from a task.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

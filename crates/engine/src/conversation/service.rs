@@ -20,7 +20,7 @@ impl Conversation {
         Some(self.case.playbook.tool(call.name())?.spec.service()?.0)
     }
 
-    /// What the service is asked for the pending call.
+    /// The pending call, as it is sent to the service.
     pub(crate) fn service_call(&self) -> Option<ServiceCall> {
         let (_, Ok((tool, arguments))) = self.pending_call()? else { return None };
         let (service, name) = tool.spec.service()?;

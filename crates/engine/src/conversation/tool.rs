@@ -30,7 +30,7 @@ impl Conversation {
     /// Whether a model or a service answers the pending call.
     pub(super) fn asks_for_pending_call(&self) -> bool {
         let Some(call) = self.state.acting().pending.front() else { return false };
-        // What needs neither is the rule, and whether a call is valid is not cheap to say.
+        // Most tools need neither. Checking a call takes time, so it comes last.
         let asks = |tool: &Tool| tool.simulate() == Simulate::Service || tool.simulate() == Simulate::Model;
         self.case.playbook.tool(call.name()).is_some_and(asks)
             && self.checked(call).is_ok_and(|(tool, arguments)| {
@@ -330,7 +330,7 @@ fn grounded(tool: &Tool, response: &Value, sources: &Sources, otherwise: &str) -
     }
 }
 
-/// What the agent reads: texts as they are, everything else as JSON.
+/// The text that the agent reads. Anything but a string is written as JSON.
 fn as_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

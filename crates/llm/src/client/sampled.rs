@@ -1,5 +1,5 @@
-//! The tokens of a reply, as engines return them: vLLM and SGLang with `return_token_ids`, llama-server with `logprobs`. Whatever an
-//! endpoint sends in their place costs the tokens and not the reply.
+//! The tokens of a reply, as engines return them: vLLM and SGLang with `return_token_ids`, llama-server with `logprobs`. If they are
+//! malformed, the tokens are dropped and the reply is kept.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -33,7 +33,7 @@ pub struct SampledDraft {
     fault: Option<String>,
 }
 
-/// What a chunk of a stream, or a whole completion, says of tokens.
+/// The tokens in a chunk of a stream, or in a whole completion.
 #[derive(Deserialize)]
 struct TokenChunk {
     /// Of vLLM.
@@ -65,7 +65,7 @@ struct LogProb {
 
 type PromptIds = AtMost<u32, MOST_PROMPT_TOKENS>;
 
-/// What a chunk says of the weights.
+/// The names of the weights in a chunk.
 #[derive(Deserialize)]
 struct PolicyChunk {
     model: Option<String>,

@@ -40,7 +40,7 @@ pub fn prompt(row: &Row, truth: &Value, extra: &Value, out: &mut Vec<u8>) -> Res
     Ok(())
 }
 
-/// What a conversation came to.
+/// The result of a conversation.
 pub fn truth(row: &Row) -> Value {
     let metadata = &row.metadata;
     json!({
