@@ -33,7 +33,7 @@ pub fn control(parameter: &Parameter) -> Control {
         (Comparison::Min(_) | Comparison::Max(_), _) => Control::LengthRange,
         (Comparison::Best(_), _) => Control::BestShare,
         (Comparison::Contains(_) | Comparison::Judging(_), _) => Control::Text,
-        (Comparison::MinShare(_), _) => Control::Share,
+        (Comparison::MinShare(_) | Comparison::MaxShare(_), _) => Control::Share,
         (Comparison::From(_) | Comparison::Before(_), _) => Control::Time,
     }
 }

@@ -108,7 +108,7 @@ fn Save(spec: Memo<Spec>) -> impl IntoView {
         }
         busy.set(true);
         problems.clear();
-        let new = NewCorpus { name: name.get_untracked(), spec: spec.get_untracked(), solve_rates: None };
+        let new = NewCorpus { name: name.get_untracked(), spec: spec.get_untracked() };
         let project = project.0.get_untracked();
         let toasts = Toasts::here();
         spawn_local(async move {

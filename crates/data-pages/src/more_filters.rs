@@ -1,7 +1,7 @@
 //! What lists and corpora are narrowed by that has no facet: it is written, not chosen from what there is.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
-use domain::filter::{Dimension, PARAMETERS, Parameter};
+use domain::filter::{Comparison, Dimension, PARAMETERS, Parameter};
 use leptos::prelude::*;
 
 use super::controls::{Control, control};
@@ -28,7 +28,8 @@ fn field_of(filters: Filters, class: &'static str, parameter: &'static Parameter
         }
         Control::Name => Some(view! { <Name filters class name label hint=help /> }.into_any()),
         Control::Share => {
-            let label = format!("Minimum {}", label.to_lowercase());
+            let bound = if matches!(parameter.comparison, Comparison::MaxShare(_)) { "Maximum" } else { "Minimum" };
+            let label = format!("{bound} {}", label.to_lowercase());
             Some(view! { <ShareBound filters class name label hint=parameter.details() /> }.into_any())
         }
         Control::Time => Some(

@@ -123,6 +123,17 @@ pub struct Filter {
     #[schemars(range(min = 0.0, max = 1.0))]
     #[schema(minimum = 0, maximum = 1)]
     pub min_agreement: Option<f64>,
+    /// The lowest accepted solve rate of the scenario in the conversation's run, from 0 to 1: the share of its rewards that are 1.
+    /// Conversations of scenarios without a reward do not pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schema(minimum = 0, maximum = 1)]
+    pub min_solve_rate: Option<f64>,
+    /// The highest accepted solve rate of the scenario in the conversation's run, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schema(minimum = 0, maximum = 1)]
+    pub max_solve_rate: Option<f64>,
     /// Which verdicts count.
     #[serde(skip_serializing_if = "JudgingChoice::is_own")]
     #[schema(value_type = String)]

@@ -13,7 +13,7 @@ use sqlx::PgConnection;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-pub use conversations::{EndedConversation, LongColumns, SourceRun, conversations, ended, events, runs};
+pub use conversations::{EndedConversation, LongColumns, SourceRun, conversations, ended, events, runs, solve_rates};
 pub use manifest::{Part, dropped, kept, manifest, neighbours};
 
 use super::copy::Rows;

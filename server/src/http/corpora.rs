@@ -20,7 +20,6 @@ use super::blind::{self, HiddenConversations};
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::{PageParams, Paging, page};
-use super::solve_rates;
 use datasets::corpora::job;
 use store::corpora::{self, DeleteOutcome, NewCorpusRow};
 use store::{clock, jobs};
@@ -47,11 +46,8 @@ pub async fn create(
     State(app): State<App>,
     author: Author,
     audit: Audit,
-    Body(mut new): Body<NewCorpus>,
+    Body(new): Body<NewCorpus>,
 ) -> Result<(StatusCode, Json<CorpusSummary>)> {
-    if let Some(band) = &new.solve_rates {
-        new.spec.filter.scenarios = solve_rates::within(&app, &author, band, &new.spec.filter.scenarios).await?;
-    }
     let mut tx = app.pool().begin().await?;
     let mut problems = problems(&mut tx, author.project, &new.spec, "/spec").await?;
     check_blind(&mut tx, &author, &new.spec).await?;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use datasets::index::Groups;
+use datasets::index::Columns;
 use domain::api::SolveRateBand;
 use domain::filter::JudgingChoice;
+use domain::reward::SolveRate;
 
 use super::access::{ProjectAccess, RequiredScope};
 use super::app::App;
@@ -13,8 +14,8 @@ use super::conversations::scope::Scope;
 use super::error::{HttpError, Result};
 use super::extract;
 
-/// Those of these scenarios whose solve rate is in the band; of all scenarios of its run if none are given. There is at least one.
-/// The band is the field `solve_rates` of the request.
+/// Those of these scenarios whose solve rate is in the band, sorted; there is at least one. The band is the field `solve_rates` of
+/// the request.
 pub async fn within<N: RequiredScope>(
     app: &App,
     who: &ProjectAccess<N>,
@@ -27,19 +28,23 @@ pub async fn within<N: RequiredScope>(
             return Err(HttpError::invalid(&format!("/solve_rates/{name}"), "must be from 0 to 1"));
         }
     }
+    if min > max {
+        return Err(HttpError::invalid("/solve_rates/max", format!("nothing is at least {min} and at most {max}")));
+    }
     let run = extract::id("/solve_rates/run", run)?;
     let scope = Scope::of_run(app, who, run, &JudgingChoice::Own).await;
     let scope = scope.map_err(|error| HttpError::invalid("/solve_rates/run", error.to_string()))?;
     let (min, max) = (*min, *max);
     let found = scope.ask(Selection::default().into(), move |query| {
-        let rates = query.runs.first().map(|run| Groups::of(run.columns).solve_rates()).unwrap_or_default();
-        let in_band = rates.into_iter().filter(|(_, rate)| (min..=max).contains(rate));
-        in_band.map(|(scenario, _)| scenario.to_owned()).collect::<BTreeSet<_>>()
+        let in_band = |rate: &SolveRate| rate.share().is_some_and(|share| (min..=max).contains(&share));
+        let of_run = |columns: &Columns| {
+            let rates = columns.scenarios.iter().zip(columns.solve_rates()).filter(|(_, rate)| in_band(rate));
+            rates.map(|(scenario, _)| columns.names.name(scenario.name).to_owned()).collect::<BTreeSet<_>>()
+        };
+        query.runs.first().map(|run| of_run(run.columns)).unwrap_or_default()
     });
     let mut found = found.await?;
-    if !scenarios.is_empty() {
-        found.retain(|scenario| scenarios.contains(scenario));
-    }
+    found.retain(|scenario| scenarios.contains(scenario));
     if found.is_empty() {
         let message = format!("no scenario of the order has a solve rate from {min} to {max} in that run");
         return Err(HttpError::invalid("/solve_rates", message));

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use domain::filter::{ReviewFlags, Status, Symbols};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
+use domain::reward::{SolveRate, reward};
 use strum::VariantArray;
 use uuid::Uuid;
 
@@ -308,6 +309,28 @@ impl Columns {
         self.tool_sets.push(names.clone());
         self.tool_set_numbers.insert(names, number);
         number
+    }
+
+    /// The status of a row; `None` if it has not begun.
+    pub fn status(&self, row: usize) -> Option<Status> {
+        unpack_state(self.state[row]).map(|(status, _)| status)
+    }
+
+    /// The reward of a row that has ended, if it has one.
+    pub fn reward(&self, row: usize) -> Option<u8> {
+        let (status, blame) = unpack_state(self.state[row])?;
+        (status != Status::Unfinished).then(|| reward(blame, self.verified[row] == 1)).flatten()
+    }
+
+    /// By scenario, in the order of their numbers.
+    pub fn solve_rates(&self) -> Vec<SolveRate> {
+        let mut rates = vec![SolveRate::default(); self.scenarios.len()];
+        for row in 0..self.len() {
+            if let Some(rate) = rates.get_mut(self.scenario[row] as usize) {
+                rate.add(self.reward(row), 1);
+            }
+        }
+        rates
     }
 
     /// The scores of a criterion, which is a name of the run; `None`: the overall scores.

@@ -1,6 +1,7 @@
 //! Which column holds the values of each dimension.
 
 use domain::filter::{Dimension, Value};
+use domain::reward::SolveRate;
 
 use super::columns::{ANNOTATED, CORRECTED, Columns, RATED, ScenarioNames, present, unpack_state};
 
@@ -60,6 +61,13 @@ impl Columns {
             Dimension::Annotated => self.by_review(ANNOTATED),
             Dimension::Corrected => self.by_review(CORRECTED),
             Dimension::Agreement => Column::Shares(&self.agreement),
+            Dimension::SolveRate => {
+                let rates = self.solve_rates();
+                #[expect(clippy::cast_possible_truncation, reason = "as exact as all shares of rows")]
+                let value =
+                    move |rate: SolveRate| rate.share().map_or(Value::Missing, |share| Value::Share(share as f32));
+                numbers(&self.scenario, self.scenarios.len(), move |scenario| value(rates[scenario as usize]))
+            }
             Dimension::Finished => Column::Times(&self.finished),
             Dimension::Turns => Column::Shorts(&self.turns),
             Dimension::ToolCalls => Column::Shorts(&self.tool_calls),

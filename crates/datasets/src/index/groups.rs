@@ -1,11 +1,11 @@
 //! Groups of a run: rows with the same scenario and the same draw, and what their rewards come to.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use domain::api::MOST_SAMPLES;
 use domain::api::groups::{GroupSample, GroupsSummary, RunGroup, ScenarioSolveRate};
 use domain::filter::Status;
-use domain::reward::{GroupRewards, reward};
+use domain::reward::{GroupRewards, SolveRate};
 
 use super::Columns;
 use super::columns::{NONE, present, present_16, unpack_state};
@@ -39,20 +39,6 @@ impl<'a> Groups<'a> {
         self.groups[from..].iter().map(|rows| self.group(rows)).filter(wanted).take(limit).collect()
     }
 
-    /// Of each scenario that has rewards, by its name: the share of samples with a reward of 1.
-    pub fn solve_rates(&self) -> HashMap<&'a str, f64> {
-        let mut scenarios: HashMap<u32, [usize; 2]> = HashMap::new();
-        for row in self.groups.iter().flatten() {
-            let Some(reward) = self.reward(*row) else { continue };
-            let [scored, solved] = scenarios.entry(self.columns.scenario[*row]).or_default();
-            (*scored, *solved) = (*scored + 1, *solved + usize::from(reward));
-        }
-        scenarios
-            .into_iter()
-            .map(|(scenario, [scored, solved])| (self.scenario(scenario), share(solved, scored)))
-            .collect()
-    }
-
     pub fn summary(&self) -> GroupsSummary {
         let mut summary = GroupsSummary {
             groups: self.groups.len(),
@@ -65,16 +51,14 @@ impl<'a> Groups<'a> {
             spread: [0; 10],
             scenarios: Vec::new(),
         };
-        let (mut scenarios, mut solved) = (BTreeMap::<u32, [usize; 2]>::new(), 0);
+        let mut all = SolveRate::default();
         for rows in &self.groups {
             let (rewards, ended) = self.rewards(rows);
-            let own = rows.iter().filter(|row| self.reward(**row) == Some(1)).count();
+            let own = rows.iter().filter(|row| self.columns.reward(**row) == Some(1)).count();
             summary.samples += rows.len();
             summary.scored += rewards.scored;
             summary.unscored += ended - rewards.scored;
-            solved += own;
-            let [scored, won] = scenarios.entry(self.columns.scenario[rows[0]]).or_default();
-            (*scored, *won) = (*scored + rewards.scored, *won + own);
+            (all.scored, all.solved) = (all.scored + rewards.scored, all.solved + own);
             if ended == rows.len() {
                 summary.finished += 1;
                 summary.dead += usize::from(rewards.is_dead());
@@ -83,19 +67,21 @@ impl<'a> Groups<'a> {
                 }
             }
         }
-        summary.solve_rate = (summary.scored > 0).then(|| share(solved, summary.scored));
-        summary.scenarios = self.hardest(&scenarios);
+        summary.solve_rate = all.share();
+        summary.scenarios = self.hardest();
         summary
     }
 
-    fn hardest(&self, scenarios: &BTreeMap<u32, [usize; 2]>) -> Vec<ScenarioSolveRate> {
-        let of = |(scenario, [scored, solved]): (&u32, &[usize; 2])| ScenarioSolveRate {
-            scenario: self.scenario(*scenario).to_owned(),
-            scored: *scored,
-            solved: *solved,
-            solve_rate: share(*solved, *scored),
+    fn hardest(&self) -> Vec<ScenarioSolveRate> {
+        let of = |(scenario, rate): (u32, SolveRate)| {
+            Some(ScenarioSolveRate {
+                scenario: self.scenario(scenario).to_owned(),
+                scored: rate.scored,
+                solved: rate.solved,
+                solve_rate: rate.share()?,
+            })
         };
-        let mut all: Vec<_> = scenarios.iter().filter(|(_, [scored, _])| *scored > 0).map(of).collect();
+        let mut all: Vec<_> = (0..).zip(self.columns.solve_rates()).filter_map(of).collect();
         all.sort_by(|one, other| {
             one.solve_rate.total_cmp(&other.solve_rate).then_with(|| one.scenario.cmp(&other.scenario))
         });
@@ -125,7 +111,7 @@ impl<'a> Groups<'a> {
             conversation: columns.id[row].to_string(),
             position: row,
             status,
-            reward: self.reward(row),
+            reward: columns.reward(row),
             blame,
             overall: present(columns.overall[row]),
             turns: present_16(columns.turns[row]),
@@ -135,25 +121,12 @@ impl<'a> Groups<'a> {
 
     /// The rewards of these rows taken together, and how many of the rows have ended.
     fn rewards(&self, rows: &[usize]) -> (GroupRewards, usize) {
-        let ended = rows.iter().filter(|row| self.status(**row) != Status::Unfinished).count();
-        (GroupRewards::of(rows.iter().map(|row| self.reward(*row))), ended)
-    }
-
-    fn reward(&self, row: usize) -> Option<u8> {
-        let (status, blame) = unpack_state(self.columns.state[row])?;
-        (status != Status::Unfinished).then(|| reward(blame, self.columns.verified[row] == 1)).flatten()
-    }
-
-    fn status(&self, row: usize) -> Status {
-        unpack_state(self.columns.state[row]).map_or(Status::Unfinished, |(status, _)| status)
+        let is_unfinished = |row: usize| self.columns.status(row).is_none_or(|status| status == Status::Unfinished);
+        let ended = rows.iter().filter(|row| !is_unfinished(**row)).count();
+        (GroupRewards::of(rows.iter().map(|row| self.columns.reward(*row))), ended)
     }
 
     fn scenario(&self, number: u32) -> &'a str {
         self.columns.scenarios.get(number as usize).map_or("", |names| self.columns.names.name(names.name))
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-fn share(part: usize, all: usize) -> f64 {
-    if all == 0 { 0.0 } else { part as f64 / all as f64 }
 }

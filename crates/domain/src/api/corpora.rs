@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{BuildState, SolveRateBand};
+use super::BuildState;
 use crate::corpus::{Report, Side, Spec, Step};
 use crate::progress::JobProgress;
 
@@ -41,10 +41,6 @@ pub struct NewCorpus {
     pub name: String,
     #[serde(default)]
     pub spec: Spec,
-    /// Only conversations of scenarios whose solve rate in a run is in a band. They are looked up when the corpus is ordered, and
-    /// written into the filter of its selection.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub solve_rates: Option<SolveRateBand>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

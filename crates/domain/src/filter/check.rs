@@ -1,6 +1,7 @@
 //! Problems of a filter that was read without an error.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use chrono::{DateTime, Utc};
 
@@ -41,18 +42,18 @@ impl Parameter {
             Comparison::MinScore(field) => one(field.of(filter).and_then(no_score)),
             Comparison::MaxScore(field) => one(field
                 .of(filter)
-                .and_then(|max| no_score(max).or_else(|| empty(self.min_score(filter, None)?.into(), max.into())))),
+                .and_then(|max| no_score(max).or_else(|| empty(self.min_score(filter, None)?, max)))),
             Comparison::MinScores(field) => check_scores(&at, field.of(filter), |_, score| no_score(score)),
             Comparison::MaxScores(field) => check_scores(&at, field.of(filter), |criterion, max| {
-                no_score(max).or_else(|| empty(self.min_score(filter, Some(criterion))?.into(), max.into()))
+                no_score(max).or_else(|| empty(self.min_score(filter, Some(criterion))?, max))
             }),
             Comparison::Max(field) => {
                 let Bounds { min, max } = *field.of(filter);
                 one(min.zip(max).and_then(|(min, max)| empty(min, max)))
             }
-            Comparison::MinShare(field) => {
-                let wrong = field.of(filter).filter(|least| !(0.0..=1.0).contains(least));
-                one(wrong.map(|least| format!("expected 0 to 1, found {least}")))
+            Comparison::MinShare(field) => one(field.of(filter).and_then(no_share)),
+            Comparison::MaxShare(field) => {
+                one(field.of(filter).and_then(|max| no_share(max).or_else(|| empty(self.min_share(filter)?, max))))
             }
             Comparison::Before(field) => {
                 let both = self.from(filter).zip(*field.of(filter));
@@ -76,6 +77,14 @@ impl Parameter {
         self.same_dimension().find_map(|other| match (other, criterion) {
             (Comparison::MinScore(field), None) => *field.of(filter),
             (Comparison::MinScores(field), Some(criterion)) => field.of(filter).get(criterion).copied(),
+            _ => None,
+        })
+    }
+
+    /// The lower bound for the same share.
+    fn min_share(&self, filter: &Filter) -> Option<f64> {
+        self.same_dimension().find_map(|other| match other {
+            Comparison::MinShare(field) => *field.of(filter),
             _ => None,
         })
     }
@@ -127,7 +136,11 @@ fn no_score(score: u8) -> Option<String> {
     (score > 10).then(|| format!("expected 0 to 10, found {score}"))
 }
 
-fn empty(min: u32, max: u32) -> Option<String> {
+fn no_share(share: f64) -> Option<String> {
+    (!(0.0..=1.0).contains(&share)).then(|| format!("expected 0 to 1, found {share}"))
+}
+
+fn empty<N: PartialOrd + Display>(min: N, max: N) -> Option<String> {
     (min > max).then(|| format!("nothing is at least {min} and at most {max}"))
 }
 

@@ -51,6 +51,7 @@ pub enum Test {
     Within(Bounds),
     Is(bool),
     MinShare(f32),
+    MaxShare(f32),
     From(DateTime<Utc>),
     Before(DateTime<Utc>),
 }
@@ -79,6 +80,7 @@ impl Test {
             (Self::Within(bounds), Value::Number(number)) => bounds.holds(number),
             (Self::Is(asked), Value::Flag(flag)) => *asked == flag,
             (Self::MinShare(least), Value::Share(share)) => *least <= share,
+            (Self::MaxShare(most), Value::Share(share)) => share <= *most,
             (Self::From(from), Value::Time(time)) => *from <= time,
             (Self::Before(before), Value::Time(time)) => time < *before,
             _ => false,
@@ -114,6 +116,7 @@ impl Parameter {
             // Both bounds are one field of the filter, so the parameter of the lower bound makes one condition of them.
             Comparison::Min(field) => one(Some(*field.of(filter)).filter(|bounds| !bounds.is_open()).map(Test::Within)),
             Comparison::MinShare(field) => one(field.of(filter).map(|least| Test::MinShare(stored(least)))),
+            Comparison::MaxShare(field) => one(field.of(filter).map(|most| Test::MaxShare(stored(most)))),
             Comparison::From(field) => one(field.of(filter).map(Test::From)),
             Comparison::Before(field) => one(field.of(filter).map(Test::Before)),
             Comparison::Max(_) | Comparison::Best(_) | Comparison::Judging(_) => Vec::new(),

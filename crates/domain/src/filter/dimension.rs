@@ -31,6 +31,8 @@ pub enum Dimension {
     Turns,
     GoalAchieved,
     Agreement,
+    /// Of its scenario in its run.
+    SolveRate,
     Rated,
     Annotated,
     Corrected,
@@ -93,6 +95,7 @@ impl Dimension {
             Self::Turns => ("Turns", ValueKind::Count),
             Self::GoalAchieved => ("Goal", ValueKind::Flag { yes: "achieved", no: "not achieved" }),
             Self::Agreement => ("Agreement of judges", ValueKind::Share),
+            Self::SolveRate => ("Solve rate of the scenario", ValueKind::Share),
             Self::Rated => ("Rated by people", YES_OR_NO),
             Self::Annotated => ("Annotated by people", YES_OR_NO),
             Self::Corrected => ("Corrected by people", YES_OR_NO),

@@ -42,6 +42,7 @@ pub enum Comparison {
     Min(Field<Bounds>),
     Max(Field<Bounds>),
     MinShare(Field<Option<f64>>),
+    MaxShare(Field<Option<f64>>),
     From(Field<Option<DateTime<Utc>>>),
     Before(Field<Option<DateTime<Utc>>>),
     /// Among the best of those that pass everything else.
@@ -115,10 +116,10 @@ pub fn list_parameters() -> impl Iterator<Item = &'static str> {
 }
 
 /// All parameters, in the order in which their conditions are checked.
-pub static PARAMETERS: [Parameter; 32] = {
+pub static PARAMETERS: [Parameter; 34] = {
     use Comparison::{
-        AllOf, AnyOf, Before, Best, Contains, From, Is, Judging, Max, MaxScore, MaxScores, Min, MinScore, MinScores,
-        MinShare, Words as OneOf,
+        AllOf, AnyOf, Before, Best, Contains, From, Is, Judging, Max, MaxScore, MaxScores, MaxShare, Min, MinScore,
+        MinScores, MinShare, Words as OneOf,
     };
     use Dimension as D;
     [
@@ -163,6 +164,15 @@ pub static PARAMETERS: [Parameter; 32] = {
         new("min_agreement", "min_agreement", D::Agreement, MinShare(field!(min_agreement))).described(
             "Agreement ≥ {}",
             "The lowest agreement of a panel of judges, from 0 to 1. Conversations with one judge do not pass.",
+        ),
+        new("min_solve_rate", "min_solve_rate", D::SolveRate, MinShare(field!(min_solve_rate))).described(
+            "Solve rate ≥ {}",
+            "The lowest solve rate of the scenario in its run, from 0 to 1: the share of its rewards that are 1. Scenarios \
+             without a reward do not pass.",
+        ),
+        new("max_solve_rate", "max_solve_rate", D::SolveRate, MaxShare(field!(max_solve_rate))).described(
+            "Solve rate ≤ {}",
+            "The highest solve rate of the scenario in its run, from 0 to 1. Scenarios without a reward do not pass.",
         ),
         new("rated", "rated", D::Rated, Is(field!(rated))).described("Rated by people: {}", "Somebody rated it."),
         new("annotated", "annotated", D::Annotated, Is(field!(annotated)))
@@ -274,7 +284,7 @@ impl Parameter {
             (Comparison::MinScore(_) | Comparison::MaxScore(_), _) => "SCORE".to_owned(),
             (Comparison::MinScores(_) | Comparison::MaxScores(_), _) => format!("CRITERION{of_criterion}SCORE"),
             (Comparison::Min(_) | Comparison::Max(_), _) => "N".to_owned(),
-            (Comparison::MinShare(_), _) => "SHARE".to_owned(),
+            (Comparison::MinShare(_) | Comparison::MaxShare(_), _) => "SHARE".to_owned(),
             (Comparison::From(_) | Comparison::Before(_), _) => "TIME".to_owned(),
             (Comparison::Best(_), _) => format!("[CRITERION{of_criterion}]SHARE"),
             (_, Some(dimension)) => <&str>::from(dimension).to_uppercase(),

@@ -56,6 +56,7 @@ impl Row for Whole {
             Dimension::GoalAchieved | Dimension::Rated | Dimension::Corrected => Value::Flag(true),
             Dimension::Verified | Dimension::Annotated => Value::Flag(false),
             Dimension::Agreement => Value::Missing,
+            Dimension::SolveRate => Value::Share(0.25),
             Dimension::Turns => Value::Number(4),
             Dimension::ToolCalls => Value::Number(2),
         }
@@ -82,6 +83,7 @@ fn everything_asked_for_must_hold() {
         json!({"models": ["judge:gpt-x"]}),
         json!({"finished_from": "2026-11-24T10:00:00.5Z", "finished_before": "2026-11-24T11:00:00.6+01:00"}),
         json!({"rated": true, "annotated": false, "corrected": true}),
+        json!({"min_solve_rate": 0.25, "max_solve_rate": 0.25}),
         json!({"turns": {"min": 4, "max": 4}, "tool_calls": {"max": 2}}),
         json!({"tools_any": ["book_room", "cancel"], "tools_all": ["book_room", "find_room"]}),
     ] {
@@ -111,6 +113,8 @@ fn everything_asked_for_must_hold() {
         json!({"finished_from": "2026-11-24T10:00:00.6Z"}),
         json!({"finished_before": "2026-11-24T10:00:00.5Z"}),
         json!({"min_agreement": 0.0}),
+        json!({"min_solve_rate": 0.26}),
+        json!({"max_solve_rate": 0.24}),
         json!({"verified": true}),
         json!({"rated": false}),
         json!({"annotated": true}),
@@ -151,6 +155,8 @@ fn what_is_out_of_range_is_said_with_its_place() {
         "finished_before": "2026-11-24T10:00:00Z",
         "top": [{"share": 0.1}, {"share": 0}],
         "min_agreement": 1.5,
+        "min_solve_rate": 0.5,
+        "max_solve_rate": 0.4,
         "turns": {"min": 5, "max": 2},
         "judging": "somebody's"
     }));
@@ -163,6 +169,7 @@ fn what_is_out_of_range_is_said_with_its_place() {
     /finished_before: nothing is finished from 2026-11-24 10:00:00 UTC on and before 2026-11-24 10:00:00 UTC
     /turns: nothing is at least 5 and at most 2
     /min_agreement: expected 0 to 1, found 1.5
+    /max_solve_rate: nothing is at least 0.5 and at most 0.4
     /min_overall: expected 0 to 10, found 12
     /max_overall: nothing is at least 12 and at most 2
     /min_scores/a~1b: expected 0 to 10, found 11
@@ -192,7 +199,7 @@ fn sample(parameter: &Parameter) -> &'static str {
         Comparison::Is(_) => "false",
         Comparison::MinScore(_) | Comparison::MaxScore(_) | Comparison::Min(_) | Comparison::Max(_) => "7",
         Comparison::MinScores(_) | Comparison::MaxScores(_) => "tool: usage:7",
-        Comparison::MinShare(_) => "0.8",
+        Comparison::MinShare(_) | Comparison::MaxShare(_) => "0.8",
         Comparison::From(_) | Comparison::Before(_) => "2026-11-24T18:00:00.500Z",
         Comparison::Best(_) => "tone:0.1",
         Comparison::Judging(_) => "latest",
@@ -247,8 +254,9 @@ fn conditions_are_looked_at_in_this_order() {
     assert_snapshot!(names.chunks(7).map(|some| some.join(" ")).collect::<Vec<_>>().join("\n"), @"
     runs scenarios families tags playbooks models personas
     complexities outcomes blames reason endings finished_from finished_before
-    turns goal_achieved min_agreement rated annotated corrected min_overall
-    max_overall min_scores.tool: usage max_scores.tool: usage verified tool_calls tools_any tools_all
+    turns goal_achieved min_agreement min_solve_rate max_solve_rate rated annotated
+    corrected min_overall max_overall min_scores.tool: usage max_scores.tool: usage verified tool_calls
+    tools_any tools_all
     ");
 }
 

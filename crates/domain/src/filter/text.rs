@@ -66,7 +66,9 @@ impl Parameter {
             }
             Comparison::Min(field) => field.of_mut(filter).min = Some(count(text)?),
             Comparison::Max(field) => field.of_mut(filter).max = Some(count(text)?),
-            Comparison::MinShare(field) => *field.of_mut(filter) = Some(parse(text, "a number from 0 to 1")?),
+            Comparison::MinShare(field) | Comparison::MaxShare(field) => {
+                *field.of_mut(filter) = Some(parse(text, "a number from 0 to 1")?);
+            }
             Comparison::From(field) | Comparison::Before(field) => *field.of_mut(filter) = Some(time(text)?),
             Comparison::Best(field) => field.of_mut(filter).push(top(text, notation)?),
             Comparison::Judging(field) => *field.of_mut(filter) = text.to_owned().into(),
@@ -106,7 +108,7 @@ impl Parameter {
             }
             Comparison::Min(field) => texts(&field.of(filter).min),
             Comparison::Max(field) => texts(&field.of(filter).max),
-            Comparison::MinShare(field) => texts(field.of(filter)),
+            Comparison::MinShare(field) | Comparison::MaxShare(field) => texts(field.of(filter)),
             Comparison::From(field) | Comparison::Before(field) => {
                 field.of(filter).iter().map(|time| time.to_rfc3339_opts(SecondsFormat::AutoSi, true)).collect()
             }

@@ -1,10 +1,12 @@
 //! Conversations, as a corpus is selected from them.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use chrono::{DateTime, Utc};
 use domain::filter::{JudgingChoice, ReviewFlags, Status};
 use domain::outcome::Blame;
+use domain::reward::{SolveRate, reward};
 use domain::verdict::{Verdict, Verification};
 use futures::TryStreamExt;
 use sqlx::PgConnection;
@@ -201,6 +203,33 @@ fn ended_as(id: Uuid, name: Option<&str>, blame: Option<&str>) -> Result<(Status
         Some(Outcome::Accepted) => (Status::Accepted, None),
         Some(Outcome::Failed { blame, .. }) => (Status::Failed, Some(blame)),
     })
+}
+
+/// By scenario, the share of the rewards of its conversations that are 1, as one judging sees them.
+pub async fn solve_rates(db: &mut PgConnection, looked: &SourceRun) -> Result<HashMap<String, f64>> {
+    let rows = sqlx::query!(
+        r#"WITH seen AS (
+               SELECT c.scenario, $3 OR (v.outcome IS NULL AND c.ending IS NULL) AS own, c.outcome, c.blame, c.verified,
+                      v.outcome AS judged, v.blame AS judged_blame, v.verified AS judged_verified
+               FROM tasks c LEFT JOIN verdicts v ON v.conversation_id = c.id AND v.judging_id = $2
+               WHERE c.run_id = $1 AND c.outcome IS NOT NULL AND NOT c.superseded)
+           SELECT scenario AS "scenario!", CASE WHEN own THEN outcome ELSE judged END AS outcome,
+                  CASE WHEN own THEN blame ELSE judged_blame END AS blame,
+                  coalesce(CASE WHEN own THEN verified ELSE judged_verified END, false) AS "verified!", count(*) AS "n!"
+           FROM seen GROUP BY 1, 2, 3, 4"#,
+        looked.run,
+        looked.judging,
+        looked.original
+    );
+    let mut rates: HashMap<String, SolveRate> = HashMap::new();
+    for row in rows.fetch_all(db).await? {
+        let (status, blame) = ended_as(looked.run, row.outcome.as_deref(), row.blame.as_deref())?;
+        if status != Status::Unfinished {
+            let conversations = usize::try_from(row.n).unwrap_or_default();
+            rates.entry(row.scenario).or_default().add(reward(blame, row.verified), conversations);
+        }
+    }
+    Ok(rates.into_iter().filter_map(|(scenario, rate)| Some((scenario, rate.share()?))).collect())
 }
 
 /// The events of several conversations, as they are kept: those of one are together and in order.

@@ -10,6 +10,7 @@ use domain::api::{
 use domain::corpus::Report;
 use domain::filter::list_parameters;
 use domain::outcome::{Blame, Outcome};
+use domain::reward::{GroupRewards, reward};
 use domain::role::Role;
 use generation::judge_again::JudgingSpec;
 use reqwest::StatusCode;
@@ -202,6 +203,11 @@ async fn lists_are_narrowed_by_what_they_show(pool: PgPool) {
         Some(Outcome::Failed { blame, reason }) => Some((*blame, reason.clone())),
         _ => None,
     };
+    let reward = |item: &ConversationSummary| reward(blamed(item).map(|(blame, _)| blame), item.verified == Some(true));
+    let solve_rate = |item: &ConversationSummary| {
+        let same = all.iter().filter(|other| (&other.run_id, &other.scenario) == (&item.run_id, &item.scenario));
+        GroupRewards::of(same.map(reward)).mean
+    };
     let cases: Vec<(String, Keep<'_>)> = vec![
         (format!("run={failing}"), Box::new(|item| item.run_id == failing)),
         (format!("scenario={HELP}"), Box::new(|item| item.scenario == HELP)),
@@ -249,6 +255,8 @@ async fn lists_are_narrowed_by_what_they_show(pool: PgPool) {
         ("verified=true".into(), Box::new(|item| item.verified == Some(true))),
         ("verified=false".into(), Box::new(|item| item.verified == Some(false))),
         ("min_agreement=0.8".into(), Box::new(|item| item.agreement >= Some(0.8))),
+        ("min_solve_rate=0.5".into(), Box::new(|item| solve_rate(item) >= Some(0.5))),
+        ("max_solve_rate=0.4".into(), Box::new(|item| solve_rate(item).is_some_and(|rate| rate <= 0.4))),
         (format!("finished_from={moment}"), Box::new(|item| item.finished_at >= Some(middle))),
         (format!("finished_before={moment}"), Box::new(|item| item.finished_at < Some(middle))),
     ];

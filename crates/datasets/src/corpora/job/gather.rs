@@ -127,6 +127,10 @@ async fn candidate_rows(
             id: looked.run,
             number: symbols.intern(&looked.run.to_string()),
             models: looked.models.iter().map(|model| symbols.intern(model)).collect(),
+            solve_rates: match asks(Dimension::SolveRate) {
+                true => corpora::solve_rates(db, &looked).await?,
+                false => HashMap::new(),
+            },
         });
         let mut unreadable = None;
         let hear = |own| {

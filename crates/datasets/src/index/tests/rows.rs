@@ -59,6 +59,7 @@ pub struct TestRun {
 /// A conversation in the numbers of a run's columns.
 pub struct SeenRow<'a> {
     row: &'a TestRow,
+    solve_rate: Option<f32>,
     numbers: BTreeMap<Dimension, Vec<u32>>,
     names: &'a Symbols,
 }
@@ -191,8 +192,28 @@ impl TestRun {
             .filter_map(|(said, n)| Some((said?, n)))
     }
 
+    /// By scenario.
+    fn solve_rates(&self) -> BTreeMap<&'static str, Option<f32>> {
+        let mut rewards: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
+        // Also those that stand nowhere are asked about.
+        for row in self.conversations.iter().flatten() {
+            rewards.entry(row.scenario).or_default();
+        }
+        for row in self.rows().flatten().filter(|row| row.status != Status::Unfinished) {
+            let own = rewards.entry(row.scenario).or_default();
+            own.extend(domain::reward::reward(row.blame, row.verified == Some(true)));
+        }
+        let rate = |own: Vec<u8>| {
+            let solved: usize = own.iter().copied().map(usize::from).sum();
+            #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "as in columns")]
+            (!own.is_empty()).then(|| (solved as f64 / own.len() as f64) as f32)
+        };
+        rewards.into_iter().map(|(scenario, own)| (scenario, rate(own))).collect()
+    }
+
     fn said<T>(&self, columns: &Columns, judge: impl Fn(&SeenRow<'_>) -> T) -> Vec<Option<T>> {
-        let judge = |row: &TestRow| judge(&SeenRow::new(self, row, columns));
+        let rates = self.solve_rates();
+        let judge = |row: &TestRow| judge(&SeenRow::new(self, row, columns, rates[row.scenario]));
         self.conversations.iter().map(|row| row.as_ref().map(&judge)).collect()
     }
 }
@@ -212,7 +233,7 @@ fn documented(scenario: &str) -> ScenarioColumns {
 }
 
 impl<'a> SeenRow<'a> {
-    fn new(run: &TestRun, row: &'a TestRow, columns: &'a Columns) -> Self {
+    fn new(run: &TestRun, row: &'a TestRow, columns: &'a Columns, solve_rate: Option<f32>) -> Self {
         let number = |dimension: Dimension, name: &String| match dimension.words() {
             Some(words) => words.iter().position(|word| word == name).map(|place| u32::try_from(place).unwrap()),
             None => columns.names.get(name),
@@ -221,7 +242,7 @@ impl<'a> SeenRow<'a> {
             let names = row.names(run, *dimension);
             (*dimension, names.iter().filter_map(|name| number(*dimension, name)).collect())
         });
-        Self { row, numbers: numbers.collect(), names: &columns.names }
+        Self { row, solve_rate, numbers: numbers.collect(), names: &columns.names }
     }
 
     pub fn scenario(&self) -> &str {
@@ -286,6 +307,7 @@ impl Row for SeenRow<'_> {
             Dimension::Annotated => Value::Flag(row.reviewed.annotated),
             Dimension::Corrected => Value::Flag(row.reviewed.corrected),
             Dimension::Agreement => row.agreement.map_or(Value::Missing, Value::Share),
+            Dimension::SolveRate => self.solve_rate.map_or(Value::Missing, Value::Share),
             names => Value::Names(&self.numbers[&names]),
         }
     }
@@ -334,7 +356,7 @@ fn values(parameter: &Parameter) -> BoxedStrategy<Vec<String>> {
             one((select(&CRITERIA[..]), 0..=10_u8).prop_map(|(criterion, score)| format!("{criterion}:{score}")))
         }
         Comparison::Min(_) | Comparison::Max(_) => one(prop_oneof![9 => 0..12_u32, 1 => Just(u32::MAX)]),
-        Comparison::MinShare(_) => one(share),
+        Comparison::MinShare(_) | Comparison::MaxShare(_) => one(share),
         Comparison::From(_) | Comparison::Before(_) => {
             one(time().prop_map(|time| time.to_rfc3339_opts(SecondsFormat::AutoSi, true)))
         }

@@ -57,7 +57,7 @@ fn schema(parameter: &Parameter) -> RefOr<Schema> {
         Comparison::Is(_) => bool::schema(),
         Comparison::MinScore(_) | Comparison::MaxScore(_) => number(Type::Integer, KnownFormat::Int32, 10),
         Comparison::Min(_) | Comparison::Max(_) => u32::schema(),
-        Comparison::MinShare(_) => number(Type::Number, KnownFormat::Double, 1),
+        Comparison::MinShare(_) | Comparison::MaxShare(_) => number(Type::Number, KnownFormat::Double, 1),
         Comparison::From(_) | Comparison::Before(_) => time(),
     }
 }

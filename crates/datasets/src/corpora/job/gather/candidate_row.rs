@@ -32,6 +32,8 @@ pub struct RunValues {
     pub number: u32,
     /// Who plays it and judges it.
     pub models: Vec<u32>,
+    /// By scenario, from 0 to 1; empty if nothing asks for it.
+    pub solve_rates: HashMap<String, f64>,
 }
 
 /// The scenarios of one library.
@@ -91,6 +93,7 @@ pub struct CandidateRow {
     goal_achieved: Option<bool>,
     reviewed: ReviewFlags,
     agreement: Option<f32>,
+    solve_rate: Option<f32>,
     ending: Option<u32>,
     turns: Option<u32>,
 }
@@ -110,8 +113,8 @@ impl CandidateRow {
             reason: format!("`{}` is no complexity", own.complexity),
         })?;
         let scores = own.verdict.iter().flat_map(|verdict| &verdict.scores);
-        #[expect(clippy::cast_possible_truncation, reason = "a share, which need not be exact")]
-        let agreement = own.verdict.as_ref().and_then(Verdict::agreement).map(|agreement| agreement as f32);
+        #[expect(clippy::cast_possible_truncation, reason = "shares need not be exact")]
+        let share = |share: f64| share as f32;
         Ok(Self {
             id: own.id,
             scenario: scenarios.of(&own.scenario, symbols),
@@ -128,7 +131,8 @@ impl CandidateRow {
             scores: scores.map(|score| (symbols.intern(&score.criterion), score.score)).collect(),
             goal_achieved: own.goal_achieved,
             reviewed: own.reviewed,
-            agreement,
+            agreement: own.verdict.as_ref().and_then(Verdict::agreement).map(share),
+            solve_rate: run.solve_rates.get(&own.scenario).copied().map(share),
             ending: own.ending.as_deref().map(|ending| symbols.intern(ending)),
             turns: own.turns,
         })
@@ -183,6 +187,7 @@ impl Row for CandidateRow {
             Dimension::Score => self.score(criterion).map_or(Value::Missing, |score| Value::Number(score.into())),
             Dimension::GoalAchieved => flag(self.goal_achieved),
             Dimension::Agreement => self.agreement.map_or(Value::Missing, Value::Share),
+            Dimension::SolveRate => self.solve_rate.map_or(Value::Missing, Value::Share),
             Dimension::Rated => Value::Flag(self.reviewed.rated),
             Dimension::Annotated => Value::Flag(self.reviewed.annotated),
             Dimension::Corrected => Value::Flag(self.reviewed.corrected),
