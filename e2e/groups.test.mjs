@@ -42,6 +42,20 @@ test("the samples of a group are told apart, and the best stands beside the wors
     await page.getByLabel("Show").selectOption("Groups whose rewards differ");
     await group.getByText(SCENARIO).waitFor();
 
+    // What was solved sometimes is played again: the form says so, and previews it.
+    await page.getByRole("link", { name: "Play the scenarios that were solved sometimes" }).click();
+    assert.equal(await page.getByLabel("In the run").inputValue(), site.run);
+    assert.equal(await page.getByLabel("At most").inputValue(), "0.9");
+    const preview = page.getByRole("complementary", { name: "Preview" });
+    await preview.getByText("Scenarios: 1").waitFor();
+    await preview.getByText(SCENARIO).waitFor();
+    await page.getByLabel("At least").fill("0.8");
+    await page.getByText("no scenario of the order has a solve rate from 0.8 to 0.9 in that run").first().waitFor();
+    await fits(page);
+    await screenshot(page, "solve-rates");
+    await page.goBack();
+    await group.getByText("50 % solved").waitFor();
+
     await page.getByRole("link", { name: "Compare the best with the worst" }).click();
     await page.getByText("They have the first turn in common").waitFor();
     const [one, other] = [0, 1].map((nth) => page.locator(".side-by-side > section").nth(nth));

@@ -3,11 +3,12 @@
 pub(super) mod binding;
 mod faults;
 pub mod forecast;
+mod order;
 pub(super) mod progress;
+mod solve_rates;
 pub(super) mod summary;
 pub(super) mod terms;
 
-use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,14 +16,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use domain::Problem;
-use domain::api::{MOST_SAMPLES, RunState, RunSummary};
+use domain::api::{RunState, RunSummary};
 use domain::forecast::Pilot;
 use domain::outcome::{Blame, Outcome};
-use domain::persona::Profile;
-use domain::playbook::AgentStyle;
-use domain::role::Role;
-use domain::scenario::Scenario;
 use engine::plan::Plan;
 use llm::{EndpointOptions, ModelSpec};
 use serde_json::json;
@@ -33,18 +29,18 @@ use uuid::Uuid;
 use super::connection::{Connection, ConnectionArgs};
 use super::interrupts::Interrupts;
 use super::tools_file::ToolsArgs;
-use super::{INTERRUPTED, PAUSED, SPOILED, models_file};
+use super::{INTERRUPTED, PAUSED, SPOILED};
 use crate::output::say;
 use datasets::export::{self, Choice};
 use domain::bad_input::BadInput;
 use generation::Player;
-use generation::order::selection::{self, Selection};
-use generation::plan::{self, RunConfig};
-use generation::run::{self, Terms};
+use generation::plan;
+use generation::run;
 use generation::{ConversationRun, Conversations};
 use generation::{probes, services};
-use projects::library::Library;
+use order::Order;
 use runtime::{Disks, ModelClients, Options, RunControl, RunKind, Runnable};
+use solve_rates::SolveRates;
 use store::control::{self, ControlError};
 use store::{StoreError, conversations, runs};
 
@@ -60,6 +56,9 @@ pub struct Generate {
     /// Only these scenarios (repeat the flag); default: all of the playbooks
     #[arg(long = "scenario", value_name = "ID")]
     scenarios: Vec<String>,
+    /// Only scenarios whose solve rate in an earlier run is in this band, such as last=0.2..0.8; RUN is an id, or `last`
+    #[arg(long, value_name = "RUN=MIN..MAX")]
+    solve_rates: Option<SolveRates>,
     /// Only these persona profiles (repeat the flag); default: all of the project
     #[arg(long = "persona", value_name = "PROFILE")]
     personas: Vec<String>,
@@ -70,7 +69,7 @@ pub struct Generate {
     #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..))]
     n: u32,
     /// How many times each of them is played, with the same user, world and faults: only the agent's model draws anew
-    #[arg(long, default_value = "1", value_name = "N", value_parser = samples)]
+    #[arg(long, default_value = "1", value_name = "N", value_parser = order::samples)]
     samples: NonZeroU32,
     /// Seed from which everything random is derived
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
@@ -128,21 +127,15 @@ pub struct Generate {
     connection: ConnectionArgs,
 }
 
-/// What the flags ask for, checked.
-struct Order {
-    library: Library,
-    config: RunConfig,
-    terms: Terms,
-    /// What is played in turn, and by whom.
-    scenarios: Vec<Arc<Scenario>>,
-    profiles: BTreeMap<String, Profile>,
-}
-
 pub async fn run(args: Generate) -> anyhow::Result<ExitCode> {
     if args.resume.is_some() {
         return with_connection(&args, None).await;
     }
-    let order = order(&args)?;
+    let solved = match &args.solve_rates {
+        Some(band) => Some(band.scenarios(&args.connection).await?),
+        None => None,
+    };
+    let order = order::read(&args, solved.as_ref())?;
     let judges: Vec<ModelSpec> = order.config.judges().into_iter().cloned().collect();
     for warning in plan::family_warnings(&order.config, &judges) {
         eprintln!("warning: {warning}");
@@ -156,111 +149,6 @@ pub async fn run(args: Generate) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     with_connection(&args, Some(order)).await
-}
-
-/// Reads documents and flags.
-fn order(args: &Generate) -> anyhow::Result<Order> {
-    let library = Library::load(&args.project)?;
-    let mut problems = Vec::new();
-    let mut flag = |flag: &str, message: String| problems.push(Problem::new(flag, 0, "", message));
-    let mut selection = Selection::new(&library, &args.playbooks, &args.scenarios, &mut flag);
-    let mut models = args.bindings.models(&mut flag);
-    let mut panel = args.bindings.judges(&mut flag);
-    if !panel.is_empty() {
-        models.insert(Role::Judge, panel.remove(0));
-    }
-    let profiles = selection::profiles(&library, &args.personas, &mut flag);
-    if args.scenarios.is_empty() {
-        selection.retain_playable(&profiles);
-    }
-    let sub_agents = args.bindings.sub_agents(&selection.playbooks, &mut flag);
-    if let Some(variant) = &args.variant {
-        selection.check_variant(variant, &mut flag);
-    }
-    let complexity = binding::complexity(&args.complexity, &mut flag);
-    let temperatures = args.bindings.temperatures(&mut flag);
-    let max_tokens = args.bindings.max_tokens(&mut flag);
-    check_out(&args.out, &mut flag);
-    let registry = models_file::read(&args.project)?;
-    let pools = models_file::used(&registry, binding::named(&models, &panel, &sub_agents), &mut flag);
-    let mut terms = args.terms.terms(&mut flag);
-    let faults = match &args.faults {
-        Some(file) => faults::read(file, &selection.playbooks)?,
-        None => Ok(Vec::new()),
-    };
-    let faults = faults.unwrap_or_else(|own| {
-        problems.extend(own);
-        Vec::new()
-    });
-    if !problems.is_empty() {
-        bail!(BadInput(problems));
-    }
-    let playbook = selection.names();
-    if selection.scenarios.is_empty() {
-        bail!(BadInput::one("--playbook", format!("`{playbook}` has no scenario to play")));
-    }
-    let agent_style = args.agent_style.map(AgentStyle::from);
-    let out = std::path::absolute(&args.out)?.display().to_string();
-    let (variant, branches) = (args.variant.clone(), args.branches);
-    let retries = args.retries;
-    let scenarios: Vec<String> = selection.scenarios.iter().map(|scenario| scenario.id.clone()).collect();
-    let services = services::of_scenarios(&library, &scenarios, &args.tools.read()?)
-        .map_err(|reason| BadInput::one("--scenario", reason))?;
-    let config = RunConfig {
-        branch_of: None,
-        forecast: None,
-        idle_seconds: None,
-        models,
-        panel,
-        retries,
-        temperatures,
-        max_tokens,
-        agent_style,
-        user_style: args.user_style.into(),
-        variant,
-        sub_agents,
-        branches,
-        faults,
-        services,
-        scenarios,
-        personas: profiles.keys().cloned().collect(),
-        complexity,
-        samples: args.samples,
-        pools,
-        pipelining: !args.no_pipelining,
-        criteria_apart: args.criteria_apart,
-        out,
-    };
-    run::check(&library, &config, args.seed).map_err(|e| BadInput::one("--persona", e.to_string()))?;
-    check_keys(&config)?;
-    let scenarios = selection.scenarios;
-    let planned = args.n as usize * args.samples.get() as usize;
-    terms = Terms { playbook, seed: args.seed, planned, ..terms };
-    Ok(Order { library, config, terms, scenarios, profiles })
-}
-
-fn samples(text: &str) -> Result<NonZeroU32, String> {
-    let found = text.parse().ok().filter(|samples: &NonZeroU32| samples.get() <= MOST_SAMPLES);
-    found.ok_or_else(|| format!("expected a number from 1 to {MOST_SAMPLES}"))
-}
-
-/// Keys are looked for before anything is stored.
-fn check_keys(config: &RunConfig) -> Result<(), BadInput> {
-    let (clients, registry) = (ModelClients::new(EndpointOptions::default()), config.registry());
-    let named = binding::named(&config.models, &config.panel, &config.sub_agents);
-    let missing = |(flag, spec)| Some(Problem::new(flag, 0, "", clients.get(spec, &registry).err()?.to_string()));
-    let problems: Vec<Problem> = named.filter_map(missing).collect();
-    if problems.is_empty() { Ok(()) } else { Err(BadInput(problems)) }
-}
-
-/// A run may take hours: whether its rows can be written is asked first.
-fn check_out(out: &Path, flag: &mut impl FnMut(&str, String)) {
-    let folder = out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        flag("--out", format!("the folder {} does not exist", folder.display()));
-    } else if out.exists() && !out.is_file() {
-        flag("--out", format!("{} is not a regular file", out.display()));
-    }
 }
 
 async fn with_connection(args: &Generate, order: Option<Order>) -> anyhow::Result<ExitCode> {
@@ -299,7 +187,7 @@ async fn play_and_export(args: &Generate, connection: &Connection, order: Option
     let interrupted =
         play(&player, &run.control, &progress, &mut interrupts).await.with_context(|| resume_hint(&run))?;
     let seconds = progress.finish();
-    let choice = Choice { judging: None, corrected: false, all: false, branches: run.kind.config.branches };
+    let choice = Choice::to_imitate(false, run.kind.config.branches);
     let written = if interrupted {
         None
     } else {
@@ -395,6 +283,12 @@ fn refused(error: anyhow::Error) -> anyhow::Error {
 /// A run that goes on, also if it was paused.
 async fn taken_up(pool: &PgPool, wanted: &str, clients: &ModelClients) -> anyhow::Result<Arc<ConversationRun>> {
     let id = resumed(pool, wanted).await?;
+    if runtime::kind_of(pool, id).await? == store::runs::EPISODES {
+        bail!(BadInput::one(
+            "--resume",
+            format!("{id} is a run of episodes; its agents are outside, and it goes on by itself")
+        ));
+    }
     let mut tx = pool.begin().await?;
     match run::resume(&mut tx, id).await {
         Ok(()) => {
@@ -464,7 +358,7 @@ pub(super) async fn run_id(pool: &PgPool, flag: &str, text: &str) -> anyhow::Res
 /// The run of conversations that a flag names.
 async fn conversations_run_id(pool: &PgPool, flag: &str, text: &str) -> anyhow::Result<Uuid> {
     let id = run_id(pool, flag, text).await?;
-    if runtime::kind_of(pool, id).await? != Conversations::NAME {
+    if ![Conversations::NAME, store::runs::EPISODES].contains(&runtime::kind_of(pool, id).await?.as_str()) {
         let message = format!("{id} is a run of a workflow; `groundstate workflow rows {id}` writes its rows");
         bail!(BadInput::one(flag, message));
     }

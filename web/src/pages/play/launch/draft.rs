@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::api::{FieldError, RunOrder};
+use domain::api::{FieldError, RunOrder, SolveRateBand};
 use domain::budget::Budget;
 use domain::fault::FaultRule;
 use domain::persona::{Complexity, ComplexityMix};
@@ -29,6 +29,10 @@ pub struct Draft {
     pub search: RwSignal<String>,
     pub family: RwSignal<String>,
     pub tag: RwSignal<String>,
+    /// A run in which scenarios were solved before, and which solve rates are wanted.
+    pub solved_in: RwSignal<String>,
+    pub solved_from: RwSignal<String>,
+    pub solved_to: RwSignal<String>,
     pub personas: RwSignal<BTreeSet<String>>,
     /// Weights, as they are typed; all empty for those of the persona model.
     pub complexity: [(Complexity, RwSignal<String>); Complexity::VARIANTS.len()],
@@ -92,6 +96,9 @@ impl Draft {
             search: text(),
             family: text(),
             tag: text(),
+            solved_in: text(),
+            solved_from: text(),
+            solved_to: text(),
             personas: names(),
             complexity: std::array::from_fn(|place| (Complexity::VARIANTS[place], text())),
             n: RwSignal::new("24".to_owned()),
@@ -134,6 +141,7 @@ impl Draft {
         let order = RunOrder {
             playbooks: names(self.playbooks),
             scenarios,
+            solve_rates: band(&mut fields, self),
             personas: names(self.personas),
             complexity: mix(&mut fields, &self.complexity),
             n: fields.whole("/n", &self.n.read()),
@@ -229,6 +237,15 @@ fn names(chosen: RwSignal<BTreeSet<String>>) -> Vec<String> {
     chosen.read().iter().cloned().collect()
 }
 
+/// `None` if no run is named.
+fn band(fields: &mut FieldReader, draft: Draft) -> Option<SolveRateBand> {
+    let run = draft.solved_in.read().trim().to_owned();
+    let mut rate = |pointer, text: RwSignal<String>| fields.decimal(pointer, &text.read());
+    let min = rate("/solve_rates/min", draft.solved_from).unwrap_or(0.0);
+    let max = rate("/solve_rates/max", draft.solved_to).unwrap_or(1.0);
+    (!run.is_empty()).then_some(SolveRateBand { run, min, max })
+}
+
 fn of_roles<T>(parts: impl Iterator<Item = Part>, mut value: impl FnMut(Part) -> Option<T>) -> BTreeMap<Role, T> {
     parts.filter_map(|part| Some((part.role, value(part)?))).collect()
 }
@@ -301,6 +318,20 @@ mod tests {
             assert_eq!(ordered(), Some(Vec::new()));
             draft.scenarios.set(BTreeSet::from(["a".to_owned()]));
             assert_eq!(ordered(), Some(vec!["a".to_owned()]));
+        });
+    }
+
+    #[test]
+    fn a_band_of_solve_rates_is_open_where_nothing_is_typed() {
+        Owner::new().with(|| {
+            let draft = Draft::new();
+            draft.solved_to.set("0.8".to_owned());
+            assert_eq!(draft.order().order.solve_rates, None, "no run, no band");
+            draft.solved_in.set(" some-run ".to_owned());
+            let band = SolveRateBand { run: "some-run".to_owned(), min: 0.0, max: 0.8 };
+            assert_eq!(draft.order().order.solve_rates, Some(band));
+            draft.solved_from.set("low".to_owned());
+            assert_eq!(wrong(draft), ["/solve_rates/min"]);
         });
     }
 

@@ -6,7 +6,7 @@ use domain::api::documents::{DocumentMetadata, DocumentSummary};
 use leptos::prelude::*;
 
 use super::draft::Draft;
-use ui::components::{Problems, Suggest};
+use ui::components::{NumberField, Problems, Suggest, TextField};
 use ui::format;
 
 /// Rows that stand there at first, and that come with each "More".
@@ -44,6 +44,28 @@ pub fn Scenarios(scenarios: Vec<DocumentSummary>, draft: Draft, problems: Proble
         <Show when=move || !draft.every_scenario.get()>
             <Picker all draft />
         </Show>
+        <SolveRates draft problems />
+    }
+}
+
+/// Of these, those that are neither always solved nor never.
+#[component]
+fn SolveRates(draft: Draft, problems: Problems) -> impl IntoView {
+    let (min, max) = (problems.at("/solve_rates/min"), problems.at("/solve_rates/max"));
+    let any = problems.at("/solve_rates");
+    let of_the_rest = Signal::derive(move || any.get().filter(|_| min.get().is_none() && max.get().is_none()));
+    view! {
+        <fieldset class="mix">
+            <legend>"Solve rate"</legend>
+            <p class="muted hint">
+                "Only scenarios whose solve rate in an earlier run is in this band, from 0 to 1: nothing is learned from what is always solved, or never. The tab Groups of a run fills this in."
+            </p>
+            <div class="fields">
+                <TextField label="In the run" value=draft.solved_in wrong=of_the_rest placeholder="id of a run" />
+                <NumberField label="At least" value=draft.solved_from default="0" min="0" step="any" wrong=min />
+                <NumberField label="At most" value=draft.solved_to default="1" min="0" step="any" wrong=max />
+            </div>
+        </fieldset>
     }
 }
 

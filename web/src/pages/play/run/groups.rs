@@ -1,5 +1,6 @@
 //! The groups of a run: what has the same start, how its rewards are spread, and each sample.
 
+use domain::access::Role;
 use domain::api::groups::{GroupParams, GroupSample, GroupsSummary, RunGroup};
 use domain::filter::Status;
 use leptos::prelude::*;
@@ -17,6 +18,9 @@ const EVERY: std::time::Duration = std::time::Duration::from_secs(15);
 /// Scenarios that are shown of the summary.
 const HARDEST: usize = 10;
 
+/// Solve rates from which most is learned, for the next run.
+const LEARNABLE: (f64, f64) = (0.1, 0.9);
+
 /// Which groups are listed.
 const CHOICES: [(&str, &str); 3] =
     [("", "All groups"), ("false", "Groups whose rewards differ"), ("true", "Groups whose rewards are all the same")];
@@ -27,7 +31,7 @@ pub fn RunGroups(followed: LiveRun) -> impl IntoView {
         let id = followed.id();
         async move { api_client::runs::groups_summary(&id).await }
     });
-    let figures = summary.show("the groups", |summary| view! { <Figures summary /> });
+    let figures = summary.show("the groups", move |summary| view! { <Figures summary run=followed.id() /> });
     let dead = RwSignal::new(String::new());
     let list = move || {
         let dead = dead.read().parse().ok();
@@ -68,7 +72,7 @@ pub fn RunGroups(followed: LiveRun) -> impl IntoView {
 }
 
 #[component]
-fn Figures(summary: Signal<GroupsSummary>) -> impl IntoView {
+fn Figures(summary: Signal<GroupsSummary>, run: String) -> impl IntoView {
     let of = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     let number = move |of_summary: fn(&GroupsSummary) -> usize| move || format::count(of(of_summary(&summary.read())));
     let rate = move || summary.read().solve_rate.map_or_else(|| "–".to_owned(), format::percent);
@@ -92,6 +96,13 @@ fn Figures(summary: Signal<GroupsSummary>) -> impl IntoView {
             }
         };
         rows.into_iter().map(row).collect_view()
+    };
+    let project = Project::here();
+    let (from, to) = LEARNABLE;
+    let query = format!("?solved_in={run}&solved_from={from}&solved_to={to}");
+    let again = move || {
+        let href = address::project(&project.name(), &format!("/runs/new{query}"));
+        project.may(Role::Runner).then(|| view! { <p><A href>"Play the scenarios that were solved sometimes"</A></p> })
     };
     view! {
         <section class="panel" aria-labelledby="group-figures">
@@ -120,6 +131,7 @@ fn Figures(summary: Signal<GroupsSummary>) -> impl IntoView {
             </dl>
             <h4>"Finished groups, by solve rate"</h4>
             <dl class="bars">{bars.collect_view()}</dl>
+            {again}
             <h4>"Hardest scenarios"</h4>
             <div class="scroll-x" tabindex="0" role="region" aria-label="Hardest scenarios">
                 <table class="grid">
