@@ -62,7 +62,7 @@ pub async fn write(
     went_on: &mut impl FnMut(i64),
 ) -> anyhow::Result<(PartWriter, WrittenRows, GroupReport)> {
     let (mut groups, mut written) = (Groups::default(), WrittenRows::default());
-    let mut pages = stream::pages(pool, source, Pace::Fast, seen);
+    let mut pages = stream::pages(pool, source, Pace::Fast, move |source, page| seen(source, page, shape));
     while let Some(page) = pages.try_next().await? {
         let conversations = page.written.report.conversations;
         written.add(page.written);
@@ -87,7 +87,7 @@ pub async fn first(
     most: i64,
 ) -> anyhow::Result<(Option<Vec<u8>>, i64)> {
     let (mut groups, mut looked_at) = (Groups::default(), 0);
-    let mut pages = stream::pages(pool, source, Pace::Modest, seen);
+    let mut pages = stream::pages(pool, source, Pace::Modest, move |source, page| seen(source, page, shape));
     // A second group has begun, so of a run the first one is whole.
     while looked_at < most
         && groups.all.len() < 2
@@ -138,7 +138,7 @@ impl Groups {
     }
 }
 
-fn seen(source: &Source, page: Page<'_>) -> anyhow::Result<SampleBatch> {
+fn seen(source: &Source, page: Page<'_>, shape: Shape) -> anyhow::Result<SampleBatch> {
     let mut batch = SampleBatch::default();
     for made in page {
         let (material, made) = made?;
@@ -154,6 +154,7 @@ fn seen(source: &Source, page: Page<'_>) -> anyhow::Result<SampleBatch> {
             // The first is the agent's under test: sub-agents have no reward of their own.
             RowOutcome::Rows { rows, passed } => {
                 let row = rows.into_iter().next().context("a conversation has no row")?;
+                let row = row.and_then(|row| profile::fits(&shape, &row));
                 batch.samples.push(sample(source, &material, passed, row.is_ok())?);
                 if let Err(reason) = row {
                     batch.written.leave_out(material.position, reason);

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::contents::Order;
 use super::source::{Choice, Source};
+use super::wanted_rows::{Purpose, WantedRows};
 use generation::stored_runs;
 use store::{exports, judgings, runs};
 
@@ -117,17 +118,23 @@ type Parts = (String, String, Vec<(Split, Arc<Source>)>);
 
 async fn of_run(pool: &PgPool, rows: &RunRows, id: Uuid, judging: Option<Uuid>, shape: Shape) -> anyhow::Result<Parts> {
     let (run, config, library) = stored_runs::load(pool, id).await?;
-    // Who is not accepted is what a comparison needs most.
-    let all = rows.all || shape.profile.compares();
-    let choice = Choice { judging, corrected: rows.corrected, all, branches: rows.branches };
+    let wanted = wanted(shape, rows.all, rows.branches);
+    let choice = Choice { judging, corrected: rows.corrected, wanted };
     let library = Arc::new(library);
     let mut source = Source::of_run(pool, &run, &config, &library, choice).await?;
     if shape.profile.is_of_pairs() {
         source.add_branches(pool, &run, rows.corrected).await?;
     }
-    let which = if all { "All conversations" } else { "The accepted conversations" };
+    let which = if wanted.all { "All conversations" } else { "The accepted conversations" };
     let chosen = format!("{which} of the run {id} (playbook {}, seed {}).", run.playbook, run.seed);
     Ok((format!("{} {}", run.playbook, id), chosen, vec![(Split::Train, Arc::new(source))]))
+}
+
+/// Who was not accepted is what a comparison needs most. A corpus that was selected for one holds failures, too, which must not get
+/// into what is imitated by default.
+const fn wanted(shape: Shape, all: bool, branches: bool) -> WantedRows {
+    let purpose = if shape.profile.is_of_groups() { Purpose::Reward } else { Purpose::Imitation };
+    WantedRows { all: all || shape.profile.compares(), branches, purpose }
 }
 
 /// A single file holds one split: what is kept for measuring must not get among what is trained on by default.
@@ -139,11 +146,10 @@ async fn of_corpus(pool: &PgPool, rows: &CorpusRows, id: Uuid, shape: Shape) -> 
         None if shape.profile.is_bundle() => Split::VARIANTS.to_vec(),
         None => vec![Split::Train],
     };
-    // A corpus that was selected for pairs holds failures, which must not get into what is imitated by default.
-    let all = rows.all || shape.profile.compares();
+    let wanted = wanted(shape, rows.all, rows.branches);
     let mut sources = Vec::new();
     for split in splits {
-        let source = Source::of_corpus(pool, (id, split), all, rows.branches).await?;
+        let source = Source::of_corpus(pool, (id, split), wanted).await?;
         // A file without rows is none that a loader takes.
         if rows.split.is_some() || split == Split::Train || source.size(&mut *pool.acquire().await?).await? > 0 {
             sources.push((split, Arc::new(source)));

@@ -67,7 +67,7 @@ async fn first(pool: &PgPool, source: &Arc<Source>) -> anyhow::Result<Vec<(Mater
         let wanted = source.after(&mut *pool.acquire().await?, after, PAGE).await?;
         let Some(last) = wanted.last() else { break };
         after = last.index;
-        let read = material::of(&mut *pool.acquire().await?, &wanted, source.all).await?;
+        let read = material::of(&mut *pool.acquire().await?, &wanted, source.wanted.all).await?;
         bytes += read.iter().filter_map(|material| material.events.as_ref()).map(String::len).sum::<usize>();
         let source = Arc::clone(source);
         found.extend(spawn_blocking(move || made(&source, read)).await??);
@@ -79,7 +79,7 @@ fn made(source: &Source, read: Vec<Material>) -> anyhow::Result<Vec<(Material, R
     let mut found = Vec::new();
     for material in read {
         let Some(context) = source.contexts.get(&material.run) else { continue };
-        let made = row::rows(context, &material, source.all, source.branches)?;
+        let made = row::rows(context, &material, source.wanted)?;
         found.push((material, made));
     }
     Ok(found)

@@ -20,9 +20,11 @@ mod verifiers;
 mod verl;
 mod verl_groups;
 
-use domain::export::{Data, Profile, Shape};
+use std::collections::BTreeMap;
+
+use domain::export::{Arguments, Data, Profile, Shape};
 use domain::message::Message;
-use domain::reward::GroupRewards;
+use domain::reward::{self, GroupRewards, Penalties};
 use domain::row::Row;
 
 use super::columns::Columns;
@@ -70,6 +72,21 @@ pub struct GroupSample {
 
 /// Why a row cannot be written for a trainer.
 pub type UnfitReason = String;
+
+/// Whether a row has a form in a profile of groups, which is asked of each sample by itself: the others do without it.
+///
+/// # Errors
+/// Why it has none.
+pub fn fits(shape: &Shape, row: &Row) -> Result<(), UnfitReason> {
+    if shape.arguments == Arguments::String {
+        return Ok(());
+    }
+    let calls = row.messages.iter().flat_map(|message| match message {
+        Message::Assistant { tool_calls, .. } => &tool_calls[..],
+        _ => &[],
+    });
+    calls.map(message::object).try_for_each(|found| found.map(drop))
+}
 
 /// Appends the record of a row, a JSON object without a line end.
 ///
@@ -143,6 +160,20 @@ impl Pair<'_> {
             &rest[..end]
         })
     }
+}
+
+/// What trainers show beside the reward of a sample: the components of the reward, and its penalties.
+fn metrics(sample: &GroupSample) -> BTreeMap<String, f64> {
+    let Penalties { malformed_calls, failed_calls, refused_messages, truncated } = sample.row.penalties;
+    let components = reward::components(&sample.row.metadata.verifier.items);
+    let components = components.into_iter().map(|(rule, share)| (rule.to_string(), share));
+    let penalties = [
+        ("malformed_calls", malformed_calls),
+        ("failed_calls", failed_calls),
+        ("refused_messages", refused_messages),
+        ("truncated", truncated.into()),
+    ];
+    components.chain(penalties.map(|(name, count)| (name.to_owned(), count.into()))).collect()
 }
 
 fn never(error: serde_json::Error) -> UnfitReason {

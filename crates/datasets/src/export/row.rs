@@ -12,6 +12,7 @@ use domain::correction::{self, in_force};
 use domain::event::Event;
 use domain::message::Message;
 use domain::outcome::Outcome;
+use domain::reward::Penalties;
 use domain::row::{Row, Verifier};
 use domain::sampling::SampledTokens;
 use domain::transcript::Frame;
@@ -23,6 +24,7 @@ use super::context::Context;
 use super::metadata;
 use super::played::PlayedConversation;
 use super::source::Source;
+use super::wanted_rows::{Purpose, WantedRows};
 use store::material::{JudgingResult, Material};
 
 /// What became of a conversation.
@@ -40,11 +42,10 @@ pub enum RowOutcome {
     Unfinished,
 }
 
-/// `all`: also what was not accepted. `branches`: also what each sub-agent did.
-///
 /// # Errors
 /// Its events are damaged, or the run's documents are.
-pub fn rows(context: &Context, material: &Material, all: bool, branches: bool) -> anyhow::Result<RowOutcome> {
+pub fn rows(context: &Context, material: &Material, wanted: WantedRows) -> anyhow::Result<RowOutcome> {
+    let WantedRows { all, branches, purpose } = wanted;
     let said = material.said.as_ref();
     let accepted = said.map_or(&material.outcome, |said| &said.outcome) == &Outcome::Accepted;
     let Some(text) = &material.events else {
@@ -85,17 +86,17 @@ pub fn rows(context: &Context, material: &Material, all: bool, branches: bool) -
     // One that was stopped has calls that nobody answered.
     let done = sub_agents.into_iter().filter(|frame| branches && frame.pending.is_empty());
     let passed = played.verification.as_ref().is_some_and(|verifier| verifier.passed);
-    let rows = agents.into_iter().take(1).chain(done).map(|frame| row(&played, frame)).collect();
+    let rows = agents.into_iter().take(1).chain(done).map(|frame| row(&played, frame, purpose)).collect();
     Ok(RowOutcome::Rows { rows, passed })
 }
 
-/// The row of the agent under test.
+/// The row of the agent under test, whether it was accepted or not.
 ///
 /// # Errors
 /// It has none, or as [`rows`].
 pub fn own_row(source: &Source, material: &Material) -> anyhow::Result<Row> {
     let context = source.contexts.get(&material.run).context("a conversation is of another run")?;
-    match rows(context, material, true, false)? {
+    match rows(context, material, WantedRows { all: true, branches: false, ..source.wanted })? {
         RowOutcome::Rows { rows, .. } => {
             rows.into_iter().next().and_then(Result::ok).context("a row changed while it was read")
         }
@@ -113,9 +114,10 @@ fn verdict<'a>(said: &'a JudgingResult, original: bool, own: Option<&'a Verdict>
 
 /// # Errors
 /// Why no trainer could use what this agent did.
-fn row(played: &PlayedConversation<'_>, mut frame: Frame) -> Result<Row, String> {
-    let mut calls = played.state.transcript.calls.iter().filter(|call| call.caller == frame.caller);
-    if let Some(call) = calls.find(|call| call.answer.malformed()) {
+fn row(played: &PlayedConversation<'_>, mut frame: Frame, purpose: Purpose) -> Result<Row, String> {
+    let transcript = &played.state.transcript;
+    let mut calls = transcript.calls.iter().filter(|call| call.caller == frame.caller);
+    if let Some(call) = calls.find(|call| call.answer.malformed() && purpose == Purpose::Imitation) {
         return Err(format!("the agent made a call that `{}` does not accept", call.tool));
     }
     let corrected = correction::apply(&mut frame, &in_force(&played.material.corrections, version(played)));
@@ -125,11 +127,17 @@ fn row(played: &PlayedConversation<'_>, mut frame: Frame) -> Result<Row, String>
     let mut messages = vec![Message::System { content: voice.system.clone() }];
     messages.append(&mut frame.messages);
     // What the user says after the agent's last turn teaches nothing, and trainers want the last word to be the agent's.
-    while matches!(messages.last(), Some(Message::User { .. })) {
+    let teaches_nothing = |message: &Message| match message {
+        Message::User { .. } => true,
+        Message::Tool { .. } => purpose == Purpose::Reward,
+        Message::System { .. } | Message::Assistant { .. } => false,
+    };
+    while messages.last().is_some_and(teaches_nothing) {
         messages.pop();
     }
     let tools = Arc::clone(&voice.tools);
-    let row = Row { messages, tools, metadata: metadata::metadata(played, &frame, &voice, corrections), sampled };
+    let metadata = metadata::metadata(played, &frame, &voice, corrections);
+    let row = Row { messages, tools, metadata, sampled, penalties: Penalties::of(transcript) };
     row.fault().map_or(Ok(row), Err)
 }
 

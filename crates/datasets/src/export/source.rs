@@ -9,6 +9,7 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::context::Context;
+use super::wanted_rows::{Purpose, WantedRows};
 use generation::plan::RunConfig;
 use generation::stored_runs;
 use projects::library::Library;
@@ -23,10 +24,7 @@ pub struct Source {
     judgings: BTreeMap<Uuid, (Uuid, bool)>,
     /// By run.
     pub contexts: BTreeMap<Uuid, Arc<Context>>,
-    /// Also what was not accepted.
-    pub all: bool,
-    /// Also what each sub-agent did, as a row of its own after its conversation's.
-    pub branches: bool,
+    pub wanted: WantedRows,
 }
 
 enum SourceKind {
@@ -42,16 +40,21 @@ enum SourceKind {
 }
 
 /// Which rows of a run are written.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Choice {
     /// Whose verdicts count; default: those of the run itself.
     pub judging: Option<Uuid>,
     /// Also write scores that are corrected by the judge's calibration against people's ratings.
     pub corrected: bool,
-    /// Also conversations that were not accepted.
-    pub all: bool,
-    /// Also what each sub-agent did, as a row of its own after its conversation's.
-    pub branches: bool,
+    pub wanted: WantedRows,
+}
+
+impl Choice {
+    /// Rows to be imitated, with the verdicts of the run itself.
+    pub const fn to_imitate(all: bool, branches: bool) -> Self {
+        let wanted = WantedRows { all, branches, purpose: Purpose::Imitation };
+        Self { judging: None, corrected: false, wanted }
+    }
 }
 
 impl Source {
@@ -70,8 +73,7 @@ impl Source {
             what: SourceKind::Run { id: run.id, kin: Vec::new() },
             judgings: [(run.id, (judging.id, judging.original))].into(),
             contexts: [(run.id, Arc::new(context))].into(),
-            all: choice.all,
-            branches: choice.branches,
+            wanted: choice.wanted,
         })
     }
 
@@ -94,12 +96,7 @@ impl Source {
     }
 
     /// The rows that a corpus keeps, of one split.
-    pub async fn of_corpus(
-        pool: &PgPool,
-        (corpus, split): (Uuid, Split),
-        all: bool,
-        branches: bool,
-    ) -> anyhow::Result<Self> {
+    pub async fn of_corpus(pool: &PgPool, (corpus, split): (Uuid, Split), wanted: WantedRows) -> anyhow::Result<Self> {
         let mut libraries = BTreeMap::new();
         let (mut contexts, mut chosen) = (BTreeMap::new(), BTreeMap::new());
         let runs = material::runs_of_corpus(&mut *pool.acquire().await?, corpus).await?;
@@ -121,8 +118,7 @@ impl Source {
             what: SourceKind::Corpus { id: corpus, split },
             judgings: chosen,
             contexts: contexts.into_iter().map(shared).collect(),
-            all,
-            branches,
+            wanted,
         })
     }
 

@@ -49,7 +49,7 @@ pub fn pages<'a, T: Send + 'static>(
     let made = wanted(pool, source).map(move |page| {
         let (pool, source, make) = (pool.clone(), Arc::clone(source), Arc::clone(&make));
         AbortOnDropHandle::new(tokio::spawn(async move {
-            let page = material::of(&mut *pool.acquire().await?, &page?, source.all).await?;
+            let page = material::of(&mut *pool.acquire().await?, &page?, source.wanted.all).await?;
             spawn_blocking(move || make(&source, &mut made(&source, page))).await?
         }))
     });
@@ -79,7 +79,7 @@ fn wanted(pool: &PgPool, source: &Arc<Source>) -> impl Stream<Item = anyhow::Res
 fn made(source: &Source, page: Vec<Material>) -> impl Iterator<Item = anyhow::Result<(Material, RowOutcome)>> {
     page.into_iter().map(|material| {
         let context = &source.contexts[&material.run];
-        let made = rows(context, &material, source.all, source.branches)?;
+        let made = rows(context, &material, source.wanted)?;
         Ok((material, made))
     })
 }

@@ -68,11 +68,16 @@ async fn each_sample_has_its_reward_and_nobody_elses_fault_is_one(pool: PgPool) 
     let run = sampled(&pool, &[(Role::Agent, agent.model())]).await;
     let (part, groups) = groups(&run).await;
     assert_eq!(groups.len(), GROUPS);
-    let (mut seen, mut means) = (BTreeMap::<String, usize>::new(), BTreeSet::new());
+    let (mut seen, mut means, mut lost) = (BTreeMap::<String, usize>::new(), BTreeSet::new(), 0);
     for group in &groups {
         let completions = group["completions"].as_array().unwrap();
         let mut rewards = Vec::new();
         for completion in completions {
+            if completion["reward"].is_null() {
+                assert_eq!(completion["blame"], "infrastructure", "{completion}");
+                lost += 1;
+                continue;
+            }
             let messages = completion["messages"].as_array().unwrap();
             let right = messages.iter().all(|message| message["content"] != "I can not say.");
             let expected = u8::from(right);
@@ -96,11 +101,8 @@ async fn each_sample_has_its_reward_and_nobody_elses_fault_is_one(pool: PgPool) 
     assert!(seen.len() == 2 * GROUPS && seen.values().all(|times| *times == 1), "{seen:?}");
     assert!(means.len() > 1, "the groups differ in how often they are solved");
     let report = part.groups.unwrap();
-    let written: usize = groups.iter().map(|group| group["completions"].as_array().unwrap().len()).sum();
-    let lost = GROUPS * SAMPLES as usize - written;
     assert!(lost > 0, "some answers are lost");
-    assert_eq!((report.groups, report.samples), (4, 24));
-    assert_eq!(usize::try_from(report.without_reward).unwrap(), lost);
+    assert_eq!((report.groups, report.samples, report.without_reward), (4, 24, lost));
     assert_eq!(part.written.rows, 4);
 }
 

@@ -14,11 +14,13 @@ async fn first(pool: &PgPool, profile: Profile, toggles: Toggles) -> Value {
     let run = played(pool, &[HELP], 1, 3, &[]).await;
     let mut db = pool.acquire().await.unwrap();
     let source =
-        Source::of_run(pool, &run.control.run, &run.kind.config, &run.kind.library, Choice::default()).await.unwrap();
+        Source::of_run(pool, &run.control.run, &run.kind.config, &run.kind.library, Choice::to_imitate(false, false))
+            .await
+            .unwrap();
     let wanted = source.after(&mut db, -1, 1).await.unwrap();
     let material = material::of(&mut db, &wanted, false).await.unwrap();
     let RowOutcome::Rows { rows: made, .. } =
-        rows(&source.contexts[&run.control.run.id], &material[0], false, false).unwrap()
+        rows(&source.contexts[&run.control.run.id], &material[0], source.wanted).unwrap()
     else {
         panic!()
     };

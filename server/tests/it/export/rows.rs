@@ -18,7 +18,7 @@ use crate::support::library;
 use crate::support::play::{HANDOVER, HELP, TRANSFER, exported_rows, planned_as, play_all};
 
 async fn rows_of(run: &ConversationRun) -> Vec<Value> {
-    let choice = Choice { all: true, branches: true, ..Choice::default() };
+    let choice = Choice::to_imitate(true, true);
     let (_, text) = exported_rows(run, choice).await;
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -477,7 +477,7 @@ async fn every_row_is_what_trainers_rely_on(pool: PgPool) {
     let mut found = Vec::new();
     for configure in [|_: &mut RunConfig| {}, orchestrated, in_text_and_with_faults] {
         let run = all_scenarios(&pool, configure).await;
-        let choice = Choice { all: true, branches: true, ..Choice::default() };
+        let choice = Choice::to_imitate(true, true);
         let (written, text) = exported_rows(&run, choice).await;
         let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         rows.iter().for_each(assert_well_formed);
@@ -501,11 +501,13 @@ async fn a_row_is_written_as_it_would_be_serialised(pool: PgPool) {
     let run = all_scenarios(&pool, |_| {}).await;
     let mut db = pool.acquire().await.unwrap();
     let source =
-        Source::of_run(&pool, &run.control.run, &run.kind.config, &run.kind.library, Choice::default()).await.unwrap();
+        Source::of_run(&pool, &run.control.run, &run.kind.config, &run.kind.library, Choice::to_imitate(false, false))
+            .await
+            .unwrap();
     let wanted = source.after(&mut db, -1, 100).await.unwrap();
     for material in material::of(&mut db, &wanted, false).await.unwrap() {
         let RowOutcome::Rows { rows: made, .. } =
-            rows(&source.contexts[&run.control.run.id], &material, false, true).unwrap()
+            rows(&source.contexts[&run.control.run.id], &material, Choice::to_imitate(false, true).wanted).unwrap()
         else {
             continue;
         };

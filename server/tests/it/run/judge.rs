@@ -44,10 +44,10 @@ async fn a_run_is_judged_again_and_the_first_verdicts_stay(pool: PgPool) {
     assert!(asked[0].to_string().contains("call_1"), "the judge reads what was played");
 
     assert_eq!(exported(&player, true).await.1, before, "the run's own rows are as they were");
-    let choice = Choice { judging: Some(judging), ..Choice::default() };
+    let choice = Choice { judging: Some(judging), ..Choice::to_imitate(false, false) };
     let (written, _) = exported_rows(&player, choice).await;
     assert_eq!((written.report.rows, written.report.not_accepted), (0, 4));
-    let (_, all) = exported_rows(&player, Choice { all: true, ..choice }).await;
+    let (_, all) = exported_rows(&player, Choice { wanted: Choice::to_imitate(true, false).wanted, ..choice }).await;
     let row: serde_json::Value = serde_json::from_str(all.lines().next().unwrap()).unwrap();
     assert_eq!((&row["metadata"]["overall"], &row["metadata"]["accepted"]), (&json!(3), &json!(false)));
     assert_eq!(row["metadata"]["judge"]["models"], json!([endpoint.model()]));
@@ -76,7 +76,7 @@ async fn a_conversation_whose_judge_failed_gets_its_verdict_later(pool: PgPool) 
     let player = played(&pool, &[HELP], 1, 1, &[(Role::Judge, endpoint.model())]).await;
     assert_eq!(rows(&player).await.len(), 0);
     let (judging, _) = judged(&pool, &player, &["scripted"], None).await;
-    let choice = Choice { judging: Some(judging), ..Choice::default() };
+    let choice = Choice { judging: Some(judging), ..Choice::to_imitate(false, false) };
     assert_eq!(exported_rows(&player, choice).await.0.report.rows, 1);
 }
 
@@ -88,7 +88,7 @@ async fn other_criteria_may_be_asked_for(pool: PgPool) {
     files.insert("judges/default/judge.yaml", judge);
     let others = Library::assemble_proved(files).unwrap();
     let (judging, _) = judged(&pool, &player, &["scripted"], Some(&others)).await;
-    let choice = Choice { judging: Some(judging), ..Choice::default() };
+    let choice = Choice { judging: Some(judging), ..Choice::to_imitate(false, false) };
     let (_, rows) = exported_rows(&player, choice).await;
     let row: serde_json::Value = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
     assert_eq!(row["metadata"]["scores"]["steadiness"], json!(9));
@@ -103,7 +103,7 @@ async fn half_a_panel_has_said_nothing(pool: PgPool) {
     let models = [&*good.model(), "test-model@http://127.0.0.1:9/v1"];
     let (judging, job) = judged(&pool, &player, &models, None).await;
     assert_eq!(job.report.unwrap()["without_verdict"], 1, "nothing is stored");
-    let choice = Choice { judging: Some(judging), all: true, ..Choice::default() };
+    let choice = Choice { judging: Some(judging), ..Choice::to_imitate(true, false) };
     let (written, _) = exported_rows(&player, choice).await;
     assert_eq!((written.report.rows, written.report.not_judged), (0, 1));
 }

@@ -212,7 +212,7 @@ pub async fn heard(run: &ConversationRun) -> usize {
 
 /// What an export writes, and the text of the file.
 pub async fn exported(player: &ConversationRun, all: bool) -> (WrittenRows, String) {
-    exported_rows(player, Choice { judging: None, corrected: false, all, branches: false }).await
+    exported_rows(player, Choice::to_imitate(all, false)).await
 }
 
 pub async fn exported_rows(player: &ConversationRun, choice: Choice) -> (WrittenRows, String) {

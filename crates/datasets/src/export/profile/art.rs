@@ -6,13 +6,12 @@
 use std::sync::Arc;
 
 use domain::export::Shape;
-use domain::reward;
 use domain::sampling::SampledTokens;
 use serde_json::{Map, Value, json};
 
 use super::message::{TrainerMessage, messages};
 use super::tokens::policy_versions;
-use super::{Group, UnfitReason, never};
+use super::{Group, UnfitReason, metrics, never};
 
 pub fn record(shape: &Shape, group: &Group<'_>, out: &mut Vec<u8>) -> Result<(), UnfitReason> {
     let (mut trajectories, mut exceptions) = (Vec::new(), Vec::new());
@@ -38,7 +37,7 @@ pub fn record(shape: &Shape, group: &Group<'_>, out: &mut Vec<u8>) -> Result<(),
             "messages_and_choices": said,
             "tools": tools,
             "reward": f64::from(reward),
-            "metrics": reward::components(&metadata.verifier.items),
+            "metrics": metrics(sample),
             "metadata": about,
             "additional_histories": [],
             "logs": [],

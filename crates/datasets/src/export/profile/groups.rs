@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::export::Shape;
 use domain::message::Message;
-use domain::outcome::Ending;
-use domain::reward;
+use domain::reward::{self, Penalties};
 use domain::verdict::Rule;
 use serde::Serialize;
 use serde_json::json;
@@ -29,8 +28,7 @@ struct Completion<'a> {
     blame: &'a str,
     reason: &'a str,
     ending: &'a str,
-    /// Whether a limit of turns or steps ended it.
-    truncated: bool,
+    penalties: Penalties,
     /// The tokens of its messages, the prompt's included.
     #[serde(skip_serializing_if = "Option::is_none")]
     sequences: Option<Vec<Sequence<'a>>>,
@@ -51,7 +49,7 @@ pub fn record(shape: &Shape, group: &Group<'_>, out: &mut Vec<u8>) -> Result<(),
             blame: metadata.blame,
             reason: &metadata.reason,
             ending: metadata.ending,
-            truncated: [Ending::TurnLimit, Ending::StepLimit].iter().any(|limit| limit.into_str() == metadata.ending),
+            penalties: sample.row.penalties,
             sequences: sample.row.sampled.as_deref().and_then(sequences),
         })
     });

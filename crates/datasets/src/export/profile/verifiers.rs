@@ -5,13 +5,11 @@
 use std::borrow::Cow;
 
 use domain::export::Shape;
-use domain::outcome::Ending;
-use domain::reward;
 use serde_json::{Map, Value, json};
 
 use super::message::{CallArguments, TrainerMessage, messages};
 use super::tokens::{Sequence, policy_versions, sequences};
-use super::{Group, GroupSample, UnfitReason, never};
+use super::{Group, GroupSample, UnfitReason, metrics, never};
 
 /// The name of our reward in the `rewards` of a trace.
 const REWARD: &str = "groundstate";
@@ -51,7 +49,6 @@ fn episode(shape: &Shape, group: &Group<'_>, sample: &GroupSample) -> Result<Val
     } else {
         Vec::new()
     };
-    let truncated = [Ending::TurnLimit, Ending::StepLimit].iter().any(|limit| limit.into_str() == metadata.ending);
     let mut info = json!({
         "ending": metadata.ending, "blame": metadata.blame, "reason": metadata.reason, "off_policy": sequences.is_none(),
         "sample": sample.number,
@@ -65,11 +62,11 @@ fn episode(shape: &Shape, group: &Group<'_>, sample: &GroupSample) -> Result<Val
         "tools": tools.iter().map(tool).collect::<Vec<_>>(),
         "nodes": nodes,
         "rewards": rewards,
-        "metrics": reward::components(&metadata.verifier.items),
+        "metrics": metrics(sample),
         "info": info,
         "is_completed": true,
         "ok": true,
-        "stop_condition": if truncated { "max_turns" } else { "user_closed" },
+        "stop_condition": if row.penalties.truncated { "max_turns" } else { "user_closed" },
     });
     Ok(json!({
         "id": metadata.id, "task": task, "group": {"id": group.id}, "ok": sample.reward.is_some(), "errors": errors,
