@@ -22,6 +22,7 @@ mod report;
 mod row;
 mod source;
 mod stream;
+mod wanted_rows;
 
 use std::path::Path;
 use std::sync::Arc;

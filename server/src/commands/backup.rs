@@ -4,8 +4,6 @@
 //! PostgreSQL's own `pg_dump` and `pg_restore` do the work. What is added is that the files fit the database, and that a
 //! restored database is checked.
 
-mod exports;
-mod objects;
 mod postgres_program;
 
 use std::collections::BTreeMap;
@@ -24,10 +22,11 @@ use store::backup::{self, ExportFile};
 use store::objects::Objects;
 use store::{clock, discarded_objects, ledger};
 
-use self::objects::SavedObject;
 use super::connection::{Connection, ConnectionArgs, RunningPostgres};
 use super::storage_args::StorageArgs;
 use crate::output::say;
+use datasets::backup::objects::SavedObject;
+use datasets::backup::{exports, objects};
 
 /// What a backup is made of.
 const DUMP: &str = "database.dump";

@@ -5,10 +5,11 @@ use std::io::{BufReader, Read as _, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use datasets::export::{job, private};
 use sha2::{Digest as _, Sha256};
 use store::backup::ExportFile;
 use tokio::task::spawn_blocking;
+
+use crate::export::{job, private};
 
 /// Those that were copied, and those whose files are missing or damaged.
 pub async fn save(
