@@ -17,7 +17,7 @@ pub struct ExpectedOutcome {
     pub actions_in_order: bool,
     /// Calls that must not have succeeded.
     pub forbidden: Vec<ActionPattern>,
-    /// Texts that the agent must have told the user. Letter case, thousands separators and white space are ignored.
+    /// Texts that the agent must have told the user. Letter case, thousands separators and white space are ignored, and a date may be written in any form.
     pub told: Vec<String>,
 }
 

@@ -13,6 +13,7 @@ use domain::verdict::{Check, Rule, Verification};
 use crate::case::Case;
 use crate::conversation_state::State;
 use crate::facts;
+use crate::tools::grounding::states_date;
 pub use policy::undecided;
 pub use words::invented;
 
@@ -21,7 +22,7 @@ pub fn verify(case: &Case, state: &State) -> Verification {
     let mut items = world::check(&expected.world, &case.initial.world, &state.world);
     items.extend(actions::verify(expected, &state.transcript.calls));
     for fact in &expected.told {
-        let told = said_by_agent(state).any(|words| facts::states(words, fact));
+        let told = said_by_agent(state).any(|words| facts::states(words, fact) || states_date(words, fact));
         items.push(check(Rule::FactTold, told, &format!("`{fact}`"), "was not told to the user"));
     }
     for call in state.transcript.agent_calls().filter(|call| call.answer.malformed()) {

@@ -30,6 +30,7 @@ mod reading;
 mod records;
 mod scope;
 mod source_index;
+mod told_dates;
 mod unicode;
 mod words;
 
@@ -44,6 +45,7 @@ use crate::world::{Node, World};
 use check::{Check, plain};
 use records::{Facts, Index};
 pub use source_index::{SourceIndex, StatedFact};
+pub use told_dates::states_date;
 
 /// What may be stated.
 #[derive(Default)]

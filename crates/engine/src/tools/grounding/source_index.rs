@@ -7,7 +7,7 @@ mod computing;
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -22,6 +22,9 @@ use crate::world::Node;
 const COMPUTED: &str = "what was known, by computing";
 /// Facts of one text that are computed after; a text with more that come from nowhere is no text.
 const MOST_COMPUTED: usize = 50;
+/// Amounts that one speaker may compute in a conversation: the rows of a plan of payments. Whoever states more hopes that one of them
+/// is right.
+const MOST_COMPUTED_AMOUNTS: usize = 32;
 /// Facts of one text that are traced. What a text states beyond that comes from nowhere: answers of agents state up to 100.
 const MOST_FACTS: usize = 1_000;
 /// Bytes of what was heard in which parts of facts are looked for, for one text: 100 facts in all that a long conversation
@@ -61,6 +64,8 @@ pub struct SourceIndex {
     codes: HashMap<String, usize>,
     /// Days, weeks and months that were counted somewhere.
     periods: Vec<i64>,
+    /// Amounts that were computed in its own words.
+    computed: usize,
     /// All of it: parts of what is written in groups are looked for there.
     written: Vec<SourceText>,
 }
@@ -178,19 +183,25 @@ impl SourceIndex {
 
     /// The ids, amounts and dates of a text. What stands in it may be computed with further on.
     pub fn stated(&self, text: &str) -> Vec<StatedFact> {
+        self.traced(text).found()
+    }
+
+    fn traced(&self, text: &str) -> Tracing<'_> {
         let mut tracing = Tracing::of(self);
         let mut state = |text: &str| tracing.state(&reading::facts(&fold(&spaced(text))));
         match structured(text) {
             Some(words) => strings(&words, &mut state),
             None => state(text),
         }
-        tracing.found()
+        tracing
     }
 
     /// The same of words that are then heard themselves. Most are read only once.
     pub fn speak(&mut self, source: &str, text: &str) -> Vec<StatedFact> {
         if structured(text).is_some() {
-            let all = self.stated(text);
+            let tracing = self.traced(text);
+            let (computed, all) = (tracing.computed.len(), tracing.found());
+            self.computed += computed;
             self.hear(source, text);
             return all;
         }
@@ -199,7 +210,8 @@ impl SourceIndex {
         let read = reading::facts(&folded);
         let mut tracing = Tracing::of(self);
         tracing.state(&read);
-        let all = tracing.found();
+        let (computed, all) = (tracing.computed.len(), tracing.found());
+        self.computed += computed;
         let n = self.source(source);
         self.take_in(text, &read, n);
         all
@@ -286,6 +298,8 @@ struct Tracing<'a> {
     /// Facts beyond [`MOST_FACTS`].
     untraced: usize,
     amounts: Vec<i64>,
+    /// Those that were not heard and follow from what was.
+    computed: BTreeSet<i64>,
     /// What dates follow from those that were heard; made when it is first needed.
     reached: OnceCell<Vec<Date>>,
     search: Search,
@@ -294,7 +308,8 @@ struct Tracing<'a> {
 impl<'a> Tracing<'a> {
     fn of(heard: &'a SourceIndex) -> Self {
         let (reached, search) = (OnceCell::new(), Search::default());
-        Self { heard, all: Vec::new(), unknown: 0, untraced: 0, amounts: Vec::new(), reached, search }
+        let computed = BTreeSet::new();
+        Self { heard, all: Vec::new(), unknown: 0, untraced: 0, amounts: Vec::new(), computed, reached, search }
     }
 
     fn state(&mut self, tokens: &[Token<'_>]) {
@@ -308,8 +323,8 @@ impl<'a> Tracing<'a> {
                 continue;
             }
             let (heard, search) = (self.heard, &self.search);
-            let computed = || self.computes(token).then(|| COMPUTED.to_owned());
-            let source = heard.known(token, search).or_else(|| heard.in_parts(token, search)).or_else(computed);
+            let source = heard.known(token, search).or_else(|| heard.in_parts(token, search));
+            let source = source.or_else(|| self.computes(token).then(|| COMPUTED.to_owned()));
             if let Fact::Number(number) = &token.fact {
                 let amount = number.readings.first().and_then(|reading| hundredths(reading));
                 self.amounts.extend(amount.map(i64::abs));
@@ -319,10 +334,19 @@ impl<'a> Tracing<'a> {
         }
     }
 
-    fn computes(&self, token: &Token<'_>) -> bool {
+    fn computes(&mut self, token: &Token<'_>) -> bool {
         match &token.fact {
             _ if self.unknown >= MOST_COMPUTED => false,
-            Fact::Number(number) => self.heard.computes_number(number, &self.amounts),
+            Fact::Number(number) => {
+                let amount = readings(number).next().unwrap_or_default();
+                if self.computed.contains(&amount) {
+                    return true;
+                }
+                let is_room = self.heard.computed + self.computed.len() < MOST_COMPUTED_AMOUNTS;
+                let computes = is_room && self.heard.computes_number(number, &self.amounts);
+                self.computed.extend(computes.then_some(amount));
+                computes
+            }
             Fact::Date(days) => {
                 let reached = self.reached.get_or_init(|| self.heard.reached());
                 reached.iter().any(|day| days.iter().any(|said| said.fits(*day)))

@@ -34,6 +34,18 @@ fn what_was_heard_may_be_said_in_any_form() {
 }
 
 #[test]
+fn a_list_of_guesses_is_not_computed() {
+    let guesses = (1..1_000).map(|n| format!("{}.{:02}", n / 100, n % 100)).collect::<Vec<_>>();
+    let known = |stated: Vec<StatedFact>| stated.iter().filter(|stated| stated.source.is_some()).count();
+    let heard_itself = 4;
+    assert!(known(heard().stated(&guesses.join(" "))) <= MOST_COMPUTED_AMOUNTS + heard_itself);
+    // Nor is it, a few at a time.
+    let mut speaker = heard();
+    let said = guesses.chunks(20).map(|some| known(speaker.speak("its own words", &some.join(" "))));
+    assert!(said.sum::<usize>() <= MOST_COMPUTED_AMOUNTS + heard_itself);
+}
+
+#[test]
 fn what_follows_may_be_said() {
     for text in [
         "That is 56.67 in total, or 31.67 less, twice that is 88.34.",
