@@ -1,6 +1,6 @@
 //! What cases are made from: the scenarios of a project, and who may be the user in them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use domain::persona::{Complexity, ComplexityMix, PersonaModel, Profile};
@@ -44,6 +44,12 @@ impl Cases {
     /// Whether there is no scenario.
     pub fn is_empty(&self) -> bool {
         self.scenarios.is_empty()
+    }
+
+    /// The services that answer tools of their playbooks.
+    pub fn services(&self) -> BTreeSet<String> {
+        let tools = self.scenarios.values().flat_map(|own| own.playbook.spec.all_tools());
+        tools.filter_map(|tool| tool.service()).map(|(service, _)| service.to_owned()).collect()
     }
 
     /// A scenario with a persona that is drawn from a profile.

@@ -25,7 +25,7 @@ use crate::resources::RowResources;
 use crate::search::SearchedIndex;
 use crate::source::InputRows;
 use crate::spec::RowsSpec;
-use crate::{stored, tool};
+use crate::{service, stored, tool};
 
 /// The kind of a run of one row that somebody waits for. Its row tells of the parts of its output as they become known.
 pub const ANSWER: &str = "answer";
@@ -44,6 +44,7 @@ pub struct WorkflowRows {
     /// The passages beside the workflow, in place of an index.
     passages: ModelBinding,
     tools: BTreeMap<String, ModelBinding>,
+    services: BTreeMap<String, ModelBinding>,
 }
 
 /// Searches in the passages beside a workflow.
@@ -74,9 +75,10 @@ impl WorkflowRows {
                 .insert(name.clone(), ModelBinding::new(name.as_str().into(), Executor::Service(Arc::new(searched))));
         }
         let tools = tool::bindings(&workflow, &spec, &resources.tools)?;
+        let services = service::bindings(&workflow, &spec, &resources.tools)?;
         let passages = Executor::Service(Arc::new(OwnPassages(Arc::clone(&workflow))));
         let passages = ModelBinding::new(PASSAGES.into(), passages);
-        Ok(Self { workflow, spec, rows, models, indexes, passages, tools })
+        Ok(Self { workflow, spec, rows, models, indexes, passages, tools, services })
     }
 
     /// The row at a position, as far as its events go.
@@ -142,6 +144,7 @@ impl RunKind for WorkflowRows {
         match to {
             Responder::Model(role) => self.models.get(role),
             Responder::Tool(name) => self.tools.get(&**name),
+            Responder::Service(name) => self.services.get(&**name),
             Responder::Index(name) => Some(self.indexes.get(&**name).unwrap_or(&self.passages)),
         }
     }

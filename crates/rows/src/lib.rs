@@ -8,6 +8,7 @@ pub mod order;
 pub mod output;
 mod resources;
 mod search;
+mod service;
 mod source;
 pub mod spec;
 pub mod stored;

@@ -133,6 +133,7 @@ pub fn check(
         models,
         indexes: order.indexes.clone(),
         scripted_tools,
+        services: workflow.services().into_iter().filter(|name| order.tools.is_service(name)).collect(),
         pools: order.pools.clone(),
         retries: order.retries.unwrap_or(USUAL_RETRIES),
         streaming: order.streaming,

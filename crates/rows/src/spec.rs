@@ -24,6 +24,10 @@ pub struct RowsSpec {
     /// Tools that the workflow's stand-ins play, because none was registered where the run was ordered.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub scripted_tools: BTreeSet<String>,
+    /// Services that answer tools in the conversations of steps. The tools of others are `scripted`, because they were not registered
+    /// where the run was ordered.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub services: BTreeSet<String>,
     /// What models.yaml says of the models that are named here: their endpoints and prices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<PoolSpec>,

@@ -78,12 +78,22 @@ impl Session {
     }
 }
 
+/// What a tool returns that is no object: servers wrap it as `{"result": VALUE}`, because structured content has to be one.
+fn unwrapped(content: Value, texts: &[&str]) -> Value {
+    match content.as_object().and_then(|fields| fields.get("result").filter(|_| fields.len() == 1)) {
+        Some(Value::String(text)) if texts == [text.as_str()] => of_text(text.clone()),
+        Some(value @ (Value::Number(_) | Value::Bool(_) | Value::Null)) => value.clone(),
+        Some(Value::Array(items)) if items.len() == texts.len() => Value::Array(items.clone()),
+        _ => content,
+    }
+}
+
 /// Structured content, or else the text, which may be JSON.
 fn value(result: CallToolResult) -> Result<Value, CallError> {
     let texts: Vec<&str> = result.content.iter().filter_map(|block| Some(block.as_text()?.text.as_str())).collect();
     let text = texts.join("\n");
     let value = match result.structured_content {
-        Some(value) if result.is_error != Some(true) => value,
+        Some(value) if result.is_error != Some(true) => unwrapped(value, &texts),
         _ if texts.is_empty() && !result.content.is_empty() => {
             return Err(CallError::Useless("answered with neither text nor JSON".to_owned()));
         }

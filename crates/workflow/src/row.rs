@@ -29,6 +29,8 @@ pub enum Responder {
     Index(Arc<str>),
     /// A registered server or endpoint, by its name.
     Tool(Arc<str>),
+    /// A registered service, by its name.
+    Service(Arc<str>),
 }
 
 pub struct Row {
@@ -185,6 +187,7 @@ impl Row {
             RequestKind::Model(role) => (*role, Responder::Model(*role)),
             RequestKind::Index(name) => (RoleId::named("index"), Responder::Index(Arc::from(*name))),
             RequestKind::Tool(name) => (RoleId::named("tool"), Responder::Tool(Arc::from(*name))),
+            RequestKind::Service(name) => (RoleId::named("service"), Responder::Service(Arc::from(*name))),
         };
         Request { id: RequestId(id), role, to }
     }

@@ -32,7 +32,7 @@ pub fn play_sample(workflow: &Arc<Workflow>, input: &Map<String, Value>, seed: i
     let mut events = Vec::new();
     let answer = |row: &Row, request: &Request<Responder>| {
         Some(match &request.to {
-            Responder::Model(_) | Responder::Tool(_) => row.stand_in(request),
+            Responder::Model(_) | Responder::Tool(_) | Responder::Service(_) => row.stand_in(request),
             Responder::Index(_) => Resolution::Message(workflow.find(&row.message(request).unwrap_or_default())),
         })
     };
@@ -163,6 +163,12 @@ impl Workflow {
     pub fn tools(&self) -> BTreeSet<(ToolKind, String)> {
         let own = self.spec.tools().into_iter().map(|(kind, name)| (kind, name.to_owned()));
         own.chain(self.called.values().flat_map(|called| called.tools())).collect()
+    }
+
+    /// The services that answer tools in the conversations that its steps play, also in the workflows that it uses.
+    pub fn services(&self) -> BTreeSet<String> {
+        let own = self.cases.iter().flat_map(|cases| cases.services());
+        own.chain(self.called.values().flat_map(|called| called.services())).collect()
     }
 
     /// Whether it plays scenarios, also in the workflows that it uses.

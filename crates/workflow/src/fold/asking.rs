@@ -21,6 +21,8 @@ pub enum RequestKind<'a> {
     Index(&'a str),
     /// A registered server or endpoint.
     Tool(&'a str),
+    /// A registered service, in a conversation.
+    Service(&'a str),
 }
 
 /// A request that is not answered.
@@ -190,7 +192,10 @@ impl Fold {
         match (self.slot(open.step), &self.plan(open.step).action) {
             (_, Action::Search(search)) => RequestKind::Index(&search.index),
             (_, Action::Tool(call)) => RequestKind::Tool(&call.name),
-            (Slot::Conversing(own), Action::Converse(converse)) => RequestKind::Model(own.asked(converse)),
+            (Slot::Conversing(own), Action::Converse(converse)) => match own.service() {
+                Some(service) => RequestKind::Service(service),
+                None => RequestKind::Model(own.asked(converse)),
+            },
             (Slot::Asking(asking), _) => match &asking.who {
                 Who::Model { role, .. } | Who::Encoder { role, .. } => RequestKind::Model(*role),
                 Who::Index { .. } | Who::Tool { .. } => RequestKind::Index(""),
@@ -239,10 +244,13 @@ impl Fold {
         ask.zip(sample).is_some_and(|(ask, sample)| sample.agent.rounds + 1 < ask.rounds)
     }
 
-    /// What an index or a tool is asked: `{query, k}`, with `workflow` if that is another one than the row's, `{tool, arguments}`
-    /// or `{body}`.
+    /// What an index, a tool or a service is asked: `{query, k}`, with `workflow` if that is another one than the row's, `{tool,
+    /// arguments}` or `{body}`, or `{conversation, call}`.
     pub fn message(&self, request: u64) -> Option<Value> {
         let open = self.open.get(&request)?;
+        if let Some(own) = self.conversing(open.step) {
+            return self.conversation_message(open.step, own);
+        }
         match (&self.asking(open.step)?.who, &self.plan(open.step).action) {
             (Who::Index { query }, Action::Search(search)) => {
                 let mut message = json!({"query": &**query, "k": search.k});

@@ -28,6 +28,8 @@ pub(super) struct Conversing {
     conversation: Conversation,
     /// Who is asked now.
     asked: Role,
+    /// The service that answers in place of the tool simulator.
+    service: Option<Arc<str>>,
     /// How many requests were answered.
     answers: u32,
 }
@@ -38,20 +40,21 @@ impl Conversing {
         converse.roles.get(&self.asked).copied().unwrap_or_else(|| self.asked.into())
     }
 
+    pub(super) fn service(&self) -> Option<&str> {
+        self.service.as_deref()
+    }
+
     /// Plays on until somebody is asked. False if it has come to its end.
     fn advance(&mut self) -> bool {
         loop {
             let all = |_: &Conversation, _| ControlFlow::Continue(());
-            // A service is leased for a conversation of a run; here its tools are answered as in proofs.
-            let service = |own: &Conversation, request: &Request<Party>| {
-                request.to.service.is_some().then(|| own.stand_in(request))
-            };
-            let AdvanceOutcome::Waiting([request]) = advance(&mut self.conversation, service, all) else {
+            let nobody = |_: &Conversation, _: &Request<Party>| None;
+            let AdvanceOutcome::Waiting([request]) = advance(&mut self.conversation, nobody, all) else {
                 return false;
             };
-            self.asked = request.to.role;
+            (self.asked, self.service) = (request.to.role, request.to.service.as_deref().map(Arc::from));
             // What comes from a document may be impossible to put into words: then the conversation says what follows.
-            let may_fail = matches!(self.asked, Role::ToolSimulator | Role::Judge);
+            let may_fail = self.service.is_none() && matches!(self.asked, Role::ToolSimulator | Role::Judge);
             if !may_fail || self.conversation.ask().is_some() {
                 return true;
             }
@@ -77,7 +80,7 @@ impl Fold {
         };
         if self.charge(CONVERSATION_BYTES) {
             let conversation = Conversation::new(Arc::new(case));
-            self.converse_on(id, Conversing { conversation, asked: Role::SimulatedUser, answers: 0 });
+            self.converse_on(id, Conversing { conversation, asked: Role::SimulatedUser, service: None, answers: 0 });
         }
     }
 
@@ -140,7 +143,17 @@ impl Fold {
     /// What a conversation asks a model.
     pub(super) fn conversation_prompt(&self, id: StepId, own: &Conversing) -> Option<ChatRequest> {
         let Action::Converse(converse) = &self.plan(id).action else { return None };
+        if own.service.is_some() {
+            return None;
+        }
         Some(ChatRequest { role: own.asked(converse), ..own.conversation.ask()? })
+    }
+
+    /// What a conversation asks a service: `{conversation, call}`.
+    pub(super) fn conversation_message(&self, id: StepId, own: &Conversing) -> Option<Value> {
+        let Next::Wait([request]) = own.conversation.next() else { return None };
+        let call = own.conversation.message(&request).filter(|_| own.service.is_some())?;
+        Some(json!({"conversation": self.address(id).to_string(), "call": call}))
     }
 
     /// What `scripted` says in a conversation.

@@ -37,13 +37,13 @@ impl Ahead {
         open.into_iter().filter(|id| self.named.insert(*id)).collect()
     }
 
-    /// Models are asked and indexes searched before their turn. A tool is not called: it may change something.
+    /// Models are asked and indexes searched before their turn. Tools and services are not called: they may change something.
     pub fn request(&self, id: u64) -> Option<(Request<Responder>, RequestBody)> {
         let (_, kind) = self.fold.open_requests().find(|(open, _)| *open == id)?;
         let body = match kind {
             RequestKind::Model(_) => RequestBody::Chat(self.fold.prompt(id)?),
             RequestKind::Index(_) => RequestBody::Message(self.fold.message(id)?),
-            RequestKind::Tool(_) => return None,
+            RequestKind::Tool(_) | RequestKind::Service(_) => return None,
         };
         Some((Row::request(id, &kind), body))
     }

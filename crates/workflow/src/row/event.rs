@@ -41,7 +41,7 @@ pub enum RowEventKind {
     },
     /// A part of the output became known. Only where somebody waits for it.
     Item(OutputItem),
-    /// A tool answered: `{value}` or `{error}`.
+    /// A tool answered, `{value}` or `{error}`; or a service, `{value}` or `{refused}`.
     Called {
         at: Place,
         answer: Value,
@@ -117,7 +117,9 @@ impl RowEventKind {
             Resolution::Reply(reply) => Self::Replied(Reply::new(at, reply, String::new())),
             Resolution::Unusable { reply, reason } => Self::CutOff(Reply::new(at, reply, reason)),
             Resolution::Lost { reason } => Self::Lost { at, reason },
-            Resolution::Message(answer) if matches!(to, Responder::Tool(_)) => Self::Called { at, answer },
+            Resolution::Message(answer) if matches!(to, Responder::Tool(_) | Responder::Service(_)) => {
+                Self::Called { at, answer }
+            }
             Resolution::Message(passages) => Self::Found { at, passages },
         }
     }

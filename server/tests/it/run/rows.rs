@@ -13,7 +13,7 @@ use domain::budget::Budget;
 use futures::{StreamExt, stream};
 use projects::library::Files;
 use projects::library::workflows::compile;
-use rows::order::{self, Order};
+use rows::order::{self, CheckedOrder, Order};
 use rows::spec::Source;
 use rows::{RowResources, RowRun, output, summary as figures, trace};
 use runtime::{ModelClients, Options, Player};
@@ -79,33 +79,50 @@ async fn ordered(pool: &PgPool, endpoint: &Endpoint, rows: Vec<Map<String, Value
     assert!(problems.is_empty(), "{problems:?}");
     let model: llm::ModelSpec = endpoint.model().parse().unwrap();
     let models = ["writer", "judge"].map(|role| (role.to_owned(), model.clone()));
-    let order = Order {
+    let order = Order { models: models.into(), budget, ..order_of("report", rows) };
+    let checked = order::check(order, &workflows, &files).map_err(|wrong| format!("{wrong:?}")).unwrap();
+    stored_run(pool, checked, &resources()).await
+}
+
+/// An order of rows without models.
+pub fn order_of(workflow: &str, rows: Vec<Map<String, Value>>) -> Order {
+    Order {
         project: stored::DEFAULT,
-        workflow: "report".to_owned(),
+        workflow: workflow.to_owned(),
         source: Source::Rows(rows),
         columns: BTreeMap::new(),
-        models: models.into(),
+        models: BTreeMap::new(),
         indexes: BTreeMap::new(),
         tools: tools::Tools::default(),
         pools: Vec::new(),
         seed: 3,
         priority: 0,
         max_in_flight: None,
-        budget,
+        budget: Budget::default(),
         retries: Some(2),
         forecast: None,
         streaming: true,
         paused: false,
         is_answer: false,
-    };
-    let checked = order::check(order, &workflows, &files).map_err(|wrong| format!("{wrong:?}")).unwrap();
+    }
+}
+
+pub async fn stored_run(pool: &PgPool, order: CheckedOrder, resources: &RowResources) -> RowRun {
     let mut tx = pool.begin().await.unwrap();
-    let run = order::insert(&mut tx, checked).await.unwrap();
+    let run = order::insert(&mut tx, order).await.unwrap();
     tx.commit().await.unwrap();
-    RowRun::load(pool, run.id, &RowResources::of_clients(ModelClients::new(hasty()))).await.unwrap()
+    RowRun::load(pool, run.id, resources).await.unwrap()
+}
+
+fn resources() -> RowResources {
+    RowResources::of_clients(ModelClients::new(hasty()))
 }
 
 async fn played(run: RowRun) -> Arc<RowRun> {
+    played_with(run, resources()).await
+}
+
+pub async fn played_with(run: RowRun, resources: RowResources) -> Arc<RowRun> {
     let run = Arc::new(run);
     let options = Options {
         concurrency: 4,
@@ -114,8 +131,7 @@ async fn played(run: RowRun) -> Arc<RowRun> {
         drain: Duration::ZERO,
         ..Options::default()
     };
-    let player: Player<Arc<RowRun>> =
-        Player::new(run.control.pool.clone(), RowResources::of_clients(ModelClients::new(hasty())), options);
+    let player: Player<Arc<RowRun>> = Player::new(run.control.pool.clone(), resources, options);
     player.know(Arc::clone(&run));
     player.play(&CancellationToken::new()).await.unwrap();
     run
@@ -125,7 +141,7 @@ async fn summary(pool: &PgPool, run: &RowRun) -> RunSummary {
     runs::summary(&mut pool.acquire().await.unwrap(), &run.control.run).await.unwrap()
 }
 
-async fn outputs(pool: &PgPool, run: &RowRun) -> Vec<OutputRow> {
+pub async fn outputs(pool: &PgPool, run: &RowRun) -> Vec<OutputRow> {
     output::rows(pool, &run.control.run, &run.kind.rows, 0..=i32::MAX).await.unwrap()
 }
 

@@ -12,12 +12,15 @@ use generation::run::Terms;
 use generation::services::{self, PlayedBy};
 use generation::{ConversationRun, Conversations};
 use llm::Registry;
+use projects::library::workflows::compile;
 use projects::library::{Files, Library};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+use rows::RowResources;
+use rows::order::Order;
 use runtime::ModelClients;
 use serde_json::json;
 use sqlx::PgPool;
@@ -26,6 +29,7 @@ use tokio::net::TcpListener;
 use tools::Tools;
 
 use super::resume::stopped_after;
+use super::rows::{order_of, outputs, played_with, stored_run};
 use crate::support::play::{HELP, hasty, play_all, stored, stories, timeless};
 use crate::support::{ledger, library};
 
@@ -207,4 +211,47 @@ async fn nobody_is_to_blame_but_the_infrastructure_if_a_service_is_not_to_be_had
     let run = play_all(planned(&pool, &library, &tools, 1).await, 1).await;
     let all = stories(&run).await;
     all[0].assert_failed(Blame::Infrastructure, "the service `desk`");
+}
+
+/// Two conversations at once in each row.
+const TALKS: &str = "
+workflow: talks
+input: {scenario: text}
+steps:
+  one: {converse: {scenario: scenario}}
+  other: {converse: {scenario: scenario}}
+output: {one: one, other: other}
+";
+
+/// With one desk each call finds it in the state of another conversation.
+#[sqlx::test(migrations = "../migrations")]
+async fn each_conversation_of_a_row_has_a_state_of_its_own(pool: PgPool) {
+    let mut files = bank().files.clone();
+    files.insert("workflows/talks/workflow.yaml", TALKS.to_owned());
+    let (workflows, problems) = compile(&files);
+    assert!(problems.is_empty(), "{problems:?}");
+    for (size, registered) in [(2, true), (1, true), (1, false)] {
+        let (tools, _, all) = desks(size).await;
+        let tools = if registered { tools } else { Tools::default() };
+        let input = json!({"scenario": HELP}).as_object().unwrap().clone();
+        let order = order_of("talks", vec![input.clone(), input]);
+        let models = workflows["talks"].all_roles().into_iter().map(|role| (role, llm::ModelSpec::Scripted));
+        let order = Order { tools: tools.clone(), models: models.collect(), ..order };
+        let checked = rows::order::check(order, &workflows, &files).map_err(|wrong| format!("{wrong:?}")).unwrap();
+        let resources = RowResources { tools, ..RowResources::of_clients(ModelClients::new(hasty())) };
+        let run = played_with(stored_run(&pool, checked, &resources).await, resources).await;
+        ledger::check(&pool, run.control.run.id).await;
+        for row in outputs(&pool, &run).await {
+            assert!(row.accepted, "{}", row.reason);
+            let output = row.output.unwrap();
+            for talk in [&output["one"], &output["other"]] {
+                let messages = talk["messages"].as_array().unwrap().iter();
+                let heard = messages.filter(|message| message["role"] == "tool").map(|message| &message["content"]);
+                let [search, hours] = heard.collect::<Vec<_>>()[..] else { panic!("{talk}") };
+                assert_eq!(search.as_str().unwrap().contains("art_abroad_0"), registered, "{search}");
+                assert_eq!(hours.as_str().unwrap().contains(r#""given":1"#), registered, "{hours}");
+            }
+        }
+        assert_eq!(all.load(Ordering::Relaxed) > 0, registered);
+    }
 }

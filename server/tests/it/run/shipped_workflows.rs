@@ -55,7 +55,7 @@ fn expected(workflow: &Arc<Workflow>, position: usize, input: &Map<String, Value
                 let request = &requests[0];
                 let resolution = match &request.to {
                     Responder::Index(_) => Resolution::Message(workflow.find(&row.message(request).unwrap())),
-                    Responder::Model(_) | Responder::Tool(_) => row.stand_in(request),
+                    Responder::Model(_) | Responder::Tool(_) | Responder::Service(_) => row.stand_in(request),
                 };
                 if let (Some(chat), Resolution::Reply(reply)) = (row.prompt(request), &resolution) {
                     replies.insert(chat.seed, reply.clone());
