@@ -1,7 +1,7 @@
 """Client for the episodes of a Groundstate server."""
 
 from groundstate.client import Client, Environments
-from groundstate.episode import Check, Endpoint, Episode, Result, Task, ToolCall
+from groundstate.episode import Check, Endpoint, Episode, Penalties, Result, Task, ToolCall
 from groundstate.errors import (
     ApiError,
     Conflict,
@@ -29,6 +29,7 @@ __all__ = [
     "GroundstateError",
     "Invalid",
     "NotFound",
+    "Penalties",
     "Result",
     "Task",
     "ToolCall",

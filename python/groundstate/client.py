@@ -7,19 +7,23 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote
+from uuid import uuid4
 
 import httpx
 
 from groundstate.episode import Endpoint, Episode, Task
+from groundstate.errors import Unavailable, Unreachable
 from groundstate.http import Api
 
 Environment = Mapping[str, Any]
-"""What episodes are played from, such as `{"playbooks": ["retail_bank"], "models": {"user": "qwen"}}`. The reference of the API
-(`/api/v1/docs` of your server) lists its fields."""
+"""What episodes are played from, such as `{"playbooks": ["retail_bank"], "models": {"simulated_user": "qwen"}}`. The reference of
+the API (`/api/docs` of your server) lists its fields."""
 
 
 # Seconds between looks at an episode that an endpoint plays.
 POLL = 0.5
+# Seconds that a restart of the server may take.
+RESTART = 60
 
 
 class Client:
@@ -77,13 +81,27 @@ class Client:
     def play(
         self, environment: str | Environment, agent: Endpoint, scenario: str | None = None, *, group: int | None = None
     ) -> Episode:
-        """Lets an endpoint play the agent of an episode, and returns the episode when it has ended."""
-        body = {**opening(environment, scenario, group), "agent": agent.as_json()}
-        episode = self._open(body)[0]
-        while not episode.ended:
-            # Waiting would end at each turn of the agent, which is not ours.
-            time.sleep(POLL)
-            episode.refresh()
+        """Lets an endpoint play the agent of an episode, and returns the episode when it has ended. It is played on after a restart
+        of the server."""
+        # The same request again is about the same episode.
+        body = {**opening(environment, scenario, group), "id": str(uuid4()), "agent": agent.as_json()}
+        episode, begun, reached = None, False, time.monotonic()
+        while episode is None or not episode.ended:
+            try:
+                # It waits for its agent if a restart interrupted it: the server keeps no keys of endpoints.
+                if episode is None or episode.state == "waiting":
+                    episode = self._open(body)[0]
+                else:
+                    # A request that waits would end at each turn of the agent, which is not ours.
+                    time.sleep(POLL)
+                    episode.refresh()
+                begun, reached = True, time.monotonic()
+            except (Unreachable, Unavailable) as error:
+                # A server that was never there may have another address.
+                begun = begun or not isinstance(error.__cause__, httpx.ConnectError)
+                if not begun or time.monotonic() - reached > RESTART:
+                    raise
+                time.sleep(POLL)
         return episode
 
     def episode(self, id: str) -> Episode:

@@ -73,6 +73,20 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Penalties:
+    """What the agent did badly beside the outcome. The reward does not contain it."""
+
+    malformed_calls: int = 0
+    """Calls that no tool accepts: unknown tools, or arguments that are not JSON or break the tool's schema."""
+    failed_calls: int = 0
+    """Calls that a tool refused, without those that failed because of a planned fault."""
+    refused_messages: int = 0
+    """Messages of the agent that were refused, such as empty ones."""
+    truncated: bool = False
+    """Whether a limit of turns or steps ended the episode."""
+
+
+@dataclass(frozen=True)
 class Result:
     """What an episode came to."""
 
@@ -86,16 +100,14 @@ class Result:
     reason: str | None
     ending: str | None
     """`user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit` or `agent_ended`. None if it was broken off."""
-    truncated: bool
-    """Whether a limit of turns or steps ended it."""
-    malformed_calls: int
+    penalties: Penalties
     checks: list[Check]
 
     @classmethod
     def of(cls, body: dict[str, Any]) -> Self:
         checks = [Check(check["rule"], check["passed"], check["detail"]) for check in body.get("checks", [])]
         return cls(body.get("reward"), body.get("reward_components", {}), body.get("blame"), body.get("reason"),
-                   body.get("ending"), body.get("truncated", False), body.get("malformed_calls", 0), checks)
+                   body.get("ending"), Penalties(**body.get("penalties", {})), checks)
 
 
 class Episode:
@@ -172,9 +184,14 @@ class Episode:
         *,
         reasoning: str | None = None,
         usage: Mapping[str, Any] | None = None,
+        tokens: Mapping[str, Any] | None = None,
         timeout: float | None = None,
     ) -> list[Message]:
-        """Sends a message of the agent, and waits for the agent's next turn or the end. Returns what users and tools answered."""
+        """Sends a message of the agent, and waits for the agent's next turn or the end. Returns what users and tools answered.
+
+        `tokens`: `token_ids` and `logprobs` of the message, and `prompt_token_ids` and `policy` if you know them. Exports of groups
+        contain them.
+        """
         body: dict[str, Any] = {"content": content, "tool_calls": [call.as_openai() for call in tool_calls] or None}
         if self.turn is not None:
             body["turn"] = self.turn
@@ -182,6 +199,8 @@ class Episode:
             body["reasoning_content"] = reasoning
         if usage is not None:
             body["usage"] = dict(usage)
+        if tokens is not None:
+            body["tokens"] = dict(tokens)
         before = len(self.messages)
         self._read(self._api.api("POST", f"/episodes/{self.id}/messages", body=body))
         self.wait(timeout)

@@ -18,7 +18,7 @@ class GroundstateEnv(vf.Env[GroundstateEnvConfig]):
             return
         result = trace.info[INFO]
         trace.record_metrics(result["reward_components"])
-        trace.record_metrics({"malformed_calls": result["malformed_calls"], "truncated": float(result["truncated"])})
+        trace.record_metrics({name: float(count) for name, count in result["penalties"].items()})
         if result["reward"] is None:
             # verifiers knows no reward of null. An episode that fails has none, and counts nowhere.
             raise UnscorableError(f"{result['blame']} spoiled episode {result['episode']}: {result['reason']}")

@@ -3,7 +3,17 @@
 import json
 
 import pytest
-from groundstate import Client, Conflict, Endpoint, GroundstateError, Invalid, NotFound, ToolCall, Unauthorized
+from groundstate import (
+    Client,
+    Conflict,
+    Endpoint,
+    GroundstateError,
+    Invalid,
+    NotFound,
+    Penalties,
+    ToolCall,
+    Unauthorized,
+)
 
 LEFT = "open_left"
 
@@ -51,7 +61,7 @@ def test_calls_at_the_same_time_and_calls_that_are_wrong(client):
         assert [message["role"] for message in answers] == ["tool"] * 3
         assert "no tool" in answers[1]["content"]
         assert episode.messages[2]["reasoning_content"] == "Left, they said."
-        assert episode.verify().malformed_calls == 2
+        assert episode.verify().penalties == Penalties(malformed_calls=2)
 
 
 def test_an_empty_message_is_refused(client):

@@ -1,8 +1,10 @@
 """How answers of a server are read; needs no server."""
 
+import json
+
 import httpx
 import pytest
-from groundstate import Client, Conflict, Forbidden, Unavailable, Unreachable
+from groundstate import Client, Conflict, Endpoint, Forbidden, Unavailable, Unreachable
 from groundstate import http as requests
 
 
@@ -39,6 +41,39 @@ def test_a_server_that_is_not_there_is_named():
 
     with pytest.raises(Unreachable, match="http://server/api/v1/projects/default/environments: Connection refused"):
         client(refuse).environments.list()
+
+
+def test_an_endpoint_plays_on_after_a_restart(monkeypatch):
+    monkeypatch.setattr(requests.time, "sleep", lambda seconds: None)
+    episode = {"id": "e", "run": "r", "playbook": "p", "scenario": "s", "group": 0, "messages": [], "skipped": 0, "tools": []}
+    ended = {**episode, "state": "ended", "result": {"reward": 1}}
+    steps = [
+        ("POST", httpx.ReadError("it was killed")),
+        ("POST", httpx.ConnectError("it starts")),
+        ("POST", {**episode, "state": "playing"}),
+        ("GET", httpx.ReadError("it was killed")),
+        ("GET", {**episode, "state": "waiting"}),
+        ("POST", ended),
+    ]
+    sent = []
+
+    def answer(request):
+        method, answer = steps.pop(0)
+        assert request.method == method
+        if method == "POST":
+            sent.append(json.loads(request.content))
+        if isinstance(answer, Exception):
+            raise answer
+        return httpx.Response(200, json=[answer] if method == "POST" else answer)
+
+    assert client(answer).play("doors", Endpoint("http://trainer/v1", "m", api_key="secret")).reward == 1
+    assert not steps and all(order == sent[0] for order in sent) and sent[0]["id"]
+
+    def refuse(request):
+        raise httpx.ConnectError("Connection refused")
+
+    with pytest.raises(Unreachable):
+        client(refuse).play("doors", Endpoint("http://trainer/v1", "m"))
 
 
 def test_the_token_is_sent():

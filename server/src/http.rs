@@ -21,6 +21,7 @@ mod corpora;
 mod corrections;
 mod datasets;
 mod documents;
+mod endpoint_agents;
 mod environments;
 mod episode_signals;
 mod episodes;
@@ -317,6 +318,8 @@ pub fn document() -> OpenApi {
 }
 
 pub fn router(app: App) -> Router {
+    let leases = episodes::endpoint_leases::keep(app.clone());
+    tokio::spawn(app.stop().clone().run_until_cancelled_owned(leases));
     let (api, _) = api();
     // What cannot be written is empty, and fails the tests.
     let document = Bytes::from(document().to_json().unwrap_or_default());
@@ -337,7 +340,7 @@ pub fn router(app: App) -> Router {
         .layer(DefaultBodyLimit::max(LARGEST_BODY));
     Router::new()
         .nest("/api/v1", api)
-        .merge(ors::routes(&app))
+        .merge(ors::routes(&app).layer(DefaultBodyLimit::max(LARGEST_BODY)))
         .nest("/openenv/{project}/{environment}", openenv::routes(&app))
         .merge(SwaggerUi::new(headers::REFERENCE).config(utoipa_swagger_ui::Config::from("/api/v1/openapi.json")))
         .fallback(assets::serve)

@@ -51,6 +51,11 @@ pub struct ChatReply {
 #[serde(rename_all = "snake_case")]
 pub enum AgentTurn {
     Reply(ChatReply),
+    /// It replied, and the reply cannot be used: it was cut off, for instance.
+    Unusable {
+        reply: ChatReply,
+        reason: String,
+    },
     /// It has nothing more to do: the conversation ends here and is verified.
     End,
 }

@@ -2,7 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::outcome::Blame;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::event::Answer;
+use crate::outcome::{Blame, Ending};
+use crate::role::Role;
+use crate::transcript::{Caller, Refusal, Transcript};
 use crate::verdict::{Check, Rule};
 
 /// 1 if everything that the verifier checks holds, else 0. What judges say does not count: a score that a model gives can be
@@ -26,6 +32,62 @@ pub fn components(checks: &[Check]) -> BTreeMap<Rule, f64> {
         *all += 1;
     }
     counts.into_iter().map(|(rule, (passed, all))| (rule, f64::from(passed) / f64::from(all))).collect()
+}
+
+/// What the agent did badly beside the outcome, for trainers that take something off the reward for it. The reward itself does not
+/// contain it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Penalties {
+    /// Calls that no tool accepts: unknown tools, or arguments that are not JSON or break the tool's schema.
+    pub malformed_calls: u32,
+    /// Calls that a tool refused, without those that failed because of a planned fault.
+    pub failed_calls: u32,
+    /// Messages of the agent that were refused, such as empty ones.
+    pub refused_messages: u32,
+    /// Whether a limit of turns or steps ended the conversation.
+    pub truncated: bool,
+}
+
+impl Penalties {
+    /// Of the agent itself, and not of sub-agents.
+    pub fn of(transcript: &Transcript) -> Self {
+        let own = || transcript.calls.iter().filter(|call| call.caller == Caller::Agent);
+        let refused = |refusal: &&Refusal| refusal.role == Role::Agent && refusal.path.is_empty();
+        Self {
+            malformed_calls: count(own().filter(|call| call.answer.malformed())),
+            failed_calls: count(own().filter(|call| call.answer == Answer::Failed && call.fault.is_none())),
+            refused_messages: count(transcript.refusals.iter().filter(refused)),
+            truncated: matches!(transcript.ending(), Some(Ending::TurnLimit | Ending::StepLimit)),
+        }
+    }
+}
+
+fn count(of: impl Iterator) -> u32 {
+    u32::try_from(of.count()).unwrap_or(u32::MAX)
+}
+
+/// How often a scenario was solved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SolveRate {
+    /// Conversations that have a reward.
+    pub scored: usize,
+    /// Those with a reward of 1.
+    pub solved: usize,
+}
+
+impl SolveRate {
+    /// Adds conversations with the same reward.
+    pub fn add(&mut self, reward: Option<u8>, conversations: usize) {
+        let Some(reward) = reward else { return };
+        self.scored += conversations;
+        self.solved += conversations * usize::from(reward);
+    }
+
+    /// From 0 to 1; `None` if no conversation has a reward.
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+    pub fn share(self) -> Option<f64> {
+        (self.scored > 0).then(|| self.solved as f64 / self.scored as f64)
+    }
 }
 
 /// The rewards of a group in figures. Samples without a reward are not counted.

@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::message::Message;
+use crate::reward::Penalties;
 use crate::sampling::SampledTokens;
 pub use metadata::{Branch, Judge, Metadata, PlayConditions, Scenario, Seed, Verifier, VersionedName, Worlds};
 
@@ -20,6 +21,9 @@ pub struct Row {
     /// The tokens of each of the agent's messages; `None` unless its endpoint returned those of all, and they are as they were played.
     #[serde(skip)]
     pub sampled: Option<Vec<Arc<SampledTokens>>>,
+    /// Of the agent under test.
+    #[serde(skip)]
+    pub penalties: Penalties,
 }
 
 /// `OpenAI` function descriptions, with their JSON: thousands of rows share them, and writing them anew for each would be

@@ -56,6 +56,9 @@ impl Sampling {
     }
 }
 
+/// Log-probabilities are rounded: one may be a little above 0.
+pub const HIGHEST_LOGPROB: f32 = 0.001;
+
 /// Most tokens that are kept of one agent in a conversation: 8 MB, where each prompt repeats nothing. Contexts have far fewer.
 const MOST_KEPT: usize = 1 << 20;
 

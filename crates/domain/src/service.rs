@@ -31,14 +31,18 @@ pub enum ServiceAnswer {
 }
 
 impl ServiceAnswer {
-    /// The text that the agent reads. Anything but a string is written as JSON.
+    /// The text that the agent reads.
     pub fn text(&self) -> String {
         match self {
-            Self::Value(Value::String(text)) => text.clone(),
-            Self::Value(value) => value.to_string(),
+            Self::Value(value) => answer_text(value),
             Self::Refused(reason) => format!("Error: {reason}"),
         }
     }
+}
+
+/// The text that the agent reads of a tool's answer. Anything but a string is written as JSON.
+pub fn answer_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Tells answers apart, within one process.

@@ -3,6 +3,7 @@
 mod panel;
 
 use serde::{Deserialize, Serialize};
+use strum::Display;
 use utoipa::ToSchema;
 
 /// The best score that there is; the worst is 0. Judges and people score by it.
@@ -49,7 +50,9 @@ pub struct Check {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Rule {
     ExpectedWorld,
     UnexpectedChange,

@@ -43,6 +43,7 @@ impl Task for Conversation {
             },
             Resolution::Message(message) => match serde_json::from_value(message) {
                 Ok(AgentTurn::Reply(reply)) => self.hear(reply),
+                Ok(AgentTurn::Unusable { reply, reason }) => self.refuse(reply, &reason),
                 Ok(AgentTurn::End) => self
                     .end_by_agent()
                     .or_else(|| self.refuse(ChatReply::default(), "only the agent ends the conversation")),

@@ -51,6 +51,9 @@ pub async fn run_of(
     Ok((run::insert(tx, library, &config, terms).await?.id, true))
 }
 
+/// Clients number their groups below this; groups that nobody numbered come after.
+pub const GROUPS_BY_CLIENTS: i32 = 1_000_000;
+
 /// Which episodes are opened.
 #[derive(Debug, Clone, Copy)]
 pub struct NewGroup<'a> {
@@ -68,10 +71,10 @@ pub struct NewGroup<'a> {
 pub enum OpenError {
     #[error(transparent)]
     Refused(#[from] control::ControlError),
-    #[error(
-        "the environment takes no more episodes: it was closed, is paused, or its budget of conversations is used up"
-    )]
-    Closed,
+    #[error("the run of this environment is paused: {0}; resume it first")]
+    Paused(String),
+    #[error("the environment takes no more episodes: its budget of conversations is used up")]
+    UsedUp,
 }
 
 /// Opens episodes of one group in a run.
@@ -84,7 +87,10 @@ pub async fn open(
     (run, config): (&Run, &RunConfig),
     new: NewGroup<'_>,
 ) -> anyhow::Result<Vec<PlannedConversation>> {
-    let first = episodes::reserve(&mut *tx, run.id, new.samples).await?.ok_or(OpenError::Closed)?;
+    let Some(first) = episodes::reserve(&mut *tx, run.id, new.samples).await? else {
+        let paused = episodes::paused_because(&mut *tx, run.id).await?;
+        return Err(paused.map_or(OpenError::UsedUp, OpenError::Paused).into());
+    };
     let room = storage::of_project(&mut *tx, run.project).await?;
     let room = room.room_for_conversations(i64::from(first) + i64::from(new.samples));
     room.map_err(|no_room| OpenError::from(control::ControlError::from(no_room)))?;
@@ -95,8 +101,8 @@ pub async fn open(
             config.scenarios.get(turn).context("the run plays no scenario")?
         }
     };
-    // Positions are used once, so a group that begins at one is no other's.
-    let group = new.group.unwrap_or(first);
+    // Positions are used once, so a group that is numbered by one is no other's.
+    let group = new.group.unwrap_or_else(|| GROUPS_BY_CLIENTS.saturating_add(first));
     let repertoire = Repertoire::of(library, config)?;
     let found = library.scenario(scenario).map_err(|e| anyhow!(e))?;
     let playbook = library.playbook(&found.playbook).map_err(|e| anyhow!(e))?;

@@ -3,7 +3,7 @@
 
 use domain::api::RunState;
 use domain::budget::Budget;
-use domain::outcome::Outcome;
+use domain::outcome::{Blame, Outcome};
 use serde_json::Value;
 use sqlx::PgConnection;
 use sqlx::types::Json;
@@ -19,7 +19,7 @@ pub async fn lock_runs(db: &mut PgConnection, project: Uuid) -> Result<()> {
     Ok(())
 }
 
-/// The newest run of episodes that plays these documents in this way, and that takes more.
+/// The newest run of episodes that plays these documents in this way, also if it is paused: its caps are those of all its episodes.
 pub async fn open_run(
     db: &mut PgConnection,
     project: Uuid,
@@ -29,7 +29,7 @@ pub async fn open_run(
 ) -> Result<Option<Uuid>> {
     let run = sqlx::query_scalar!(
         "SELECT id FROM runs WHERE project_id = $1 AND kind = $2 AND library = $3 AND seed = $4 AND spec = $5 AND budget = $6
-             AND state = 'running' AND finished_at IS NULL ORDER BY created_at DESC LIMIT 1",
+             AND state <> 'cancelled' AND finished_at IS NULL ORDER BY created_at DESC LIMIT 1",
         project,
         runs::EPISODES,
         library,
@@ -53,6 +53,15 @@ pub async fn reserve(db: &mut PgConnection, run: Uuid, n: i32) -> Result<Option<
         runs::EPISODES
     );
     Ok(first.fetch_optional(db).await?)
+}
+
+/// Why a run of episodes takes no more, if it is paused.
+pub async fn paused_because(db: &mut PgConnection, run: Uuid) -> Result<Option<String>> {
+    let found = sqlx::query_scalar!(
+        r#"SELECT coalesce(paused_because, 'somebody paused it') AS "why!" FROM runs WHERE id = $1 AND state = 'paused'"#,
+        run
+    );
+    Ok(found.fetch_optional(db).await?)
 }
 
 /// Begins episodes at positions that are reserved, each with the hash of its world.
@@ -94,6 +103,8 @@ pub struct Episode {
     pub planned: PlannedConversation,
     /// What it waits for, if it waits for its agent.
     pub waiting: Option<AgentRequest>,
+    /// Whether a server asks an endpoint for its agent's turns, or will.
+    pub by_endpoint: bool,
     /// `None` while it is played.
     pub outcome: Option<Outcome>,
     pub run_state: RunState,
@@ -115,7 +126,9 @@ pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Episode>> {
         r#"SELECT run_id, position, scenario AS "scenario!", repeat AS "repeat!", persona AS "persona!",
                   complexity AS "complexity!", attempt, outcome, blame, reason, state, paused_because,
                   open.request AS "request?", (open.body ->> 'turn')::bigint AS turn,
-                  (open.body ->> 'reward_if_ended')::smallint AS reward
+                  (open.body ->> 'reward_if_ended')::smallint AS reward,
+                  EXISTS (SELECT FROM endpoint_agents AS agent WHERE agent.task_id = tasks.id
+                          AND (endpoint IS NOT NULL OR leased_until > now())) AS "by_endpoint!"
            FROM tasks JOIN runs ON runs.id = run_id
            LEFT JOIN LATERAL (SELECT request, body FROM requests WHERE task_id = tasks.id AND answer IS NULL LIMIT 1) AS open ON true
            WHERE tasks.id = $1 AND runs.kind = $2"#,
@@ -130,6 +143,9 @@ pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Episode>> {
         row: row.run_id.to_string(),
         reason: format!("`{}` is no state", row.state),
     })?;
+    // What a cancelled run leaves behind is played by nobody.
+    let cancelled = || Outcome::Failed { blame: Blame::Infrastructure, reason: "its run was cancelled".to_owned() };
+    let outcome = outcome.or_else(|| (state == RunState::Cancelled).then(cancelled));
     let turn = row.turn.and_then(|turn| u32::try_from(turn).ok()).unwrap_or_default();
     Ok(Some(Episode {
         run: row.run_id,
@@ -147,6 +163,7 @@ pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Episode>> {
             turn,
             reward_if_ended: row.reward.and_then(|reward| u8::try_from(reward).ok()),
         }),
+        by_endpoint: row.by_endpoint,
         outcome,
         run_state: state,
         paused_because: row.paused_because,

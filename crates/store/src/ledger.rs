@@ -9,10 +9,11 @@ use super::Result;
 /// Each rule of a run that has ended, with the query for the positions at which it is broken. `$1` is the run.
 const RULES: [(&str, &str); 13] = [
     (
-        "each position has one task that counts, and it has ended",
+        "each position has one task that counts, and it has ended (or its run of episodes has not)",
         "SELECT position FROM generate_series(0, (SELECT planned - 1 FROM runs WHERE id = $1)) AS position
-         WHERE 1 <> (SELECT count(*) FROM tasks c WHERE run_id = $1 AND c.position = position.position
-                     AND NOT superseded AND outcome IS NOT NULL)",
+         WHERE 1 <> (SELECT count(*) FROM tasks c JOIN runs ON runs.id = run_id
+                     WHERE run_id = $1 AND c.position = position.position AND NOT superseded
+                         AND (outcome IS NOT NULL OR runs.kind = 'episodes' AND runs.finished_at IS NULL))",
     ),
     (
         "attempts that do not count have ended, blaming somebody else than the agent",
@@ -32,7 +33,7 @@ const RULES: [(&str, &str); 13] = [
     (
         "each conversation begins once and ends once, with its last event",
         "SELECT c.position FROM tasks c JOIN events e ON e.task_id = c.id WHERE run_id = $1
-             AND kind = 'conversation'
+             AND kind = 'conversation' AND outcome IS NOT NULL
          GROUP BY c.id, c.position
          HAVING 1 <> count(*) FILTER (WHERE event -> 'event' -> 'started' IS NOT NULL)
              OR 1 <> count(*) FILTER (WHERE event -> 'event' -> 'finished' IS NOT NULL)
@@ -81,7 +82,8 @@ const RULES: [(&str, &str); 13] = [
         "SELECT position FROM requests JOIN tasks ON id = task_id WHERE requests.run_id = $1 AND outcome IS NOT NULL",
     ),
     ("nothing is claimed any more", "SELECT first_position FROM claims WHERE run_id = $1"),
-    ("it has ended", "SELECT 0 FROM runs WHERE id = $1 AND finished_at IS NULL"),
+    // A run of episodes has no end of its own.
+    ("it has ended", "SELECT 0 FROM runs WHERE id = $1 AND finished_at IS NULL AND kind <> 'episodes'"),
 ];
 
 /// The rules that are broken, each with some of the positions.

@@ -18,6 +18,7 @@ pub mod corrections;
 pub mod datasets;
 pub mod discarded_objects;
 pub mod documents;
+pub mod endpoint_agents;
 pub mod environments;
 pub mod episodes;
 pub mod events;

@@ -10,6 +10,7 @@ use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
 use super::allowed_urls::AllowedUrl;
+use super::endpoint_agents::EndpointAgents;
 use super::episode_signals::EpisodeSignals;
 use super::shares::AllShares;
 use super::stored_environments::StoredEnvironments;
@@ -61,6 +62,7 @@ struct Shared {
     shares: AllShares,
     environments: StoredEnvironments,
     episodes: EpisodeSignals,
+    endpoint_agents: EndpointAgents,
 }
 
 impl App {
@@ -70,7 +72,8 @@ impl App {
         let searched = IndexCache::new(setup.objects.clone(), setup.files.join("indexes"));
         let episodes = EpisodeSignals::new(&setup.pool, &setup.stop);
         let (shares, environments) = (AllShares::default(), StoredEnvironments::default());
-        Self(Arc::new(Shared { setup, index, searched, shares, environments, episodes }))
+        let endpoint_agents = EndpointAgents::new();
+        Self(Arc::new(Shared { setup, index, searched, shares, environments, episodes, endpoint_agents }))
     }
 
     pub fn pool(&self) -> &PgPool {
@@ -100,6 +103,11 @@ impl App {
     /// Tells when episodes wait for their agents, or have ended.
     pub fn episodes(&self) -> &EpisodeSignals {
         &self.0.episodes
+    }
+
+    /// Endpoints that this server asks as the agents of episodes.
+    pub fn endpoint_agents(&self) -> &EndpointAgents {
+        &self.0.endpoint_agents
     }
 
     /// Endpoints that may play the agents of episodes: those whose addresses begin so.

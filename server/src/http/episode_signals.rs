@@ -1,6 +1,6 @@
 //! Hearing that episodes wait for their agents, or have ended.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,14 +8,12 @@ use parking_lot::Mutex;
 use sqlx::PgPool;
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use store::outside_requests::WAITING;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
 use uuid::Uuid;
 
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
-/// Endpoints that one process asks at once as agents.
-const MOST_ENDPOINTS: usize = 256;
 
 type Waiting = Mutex<HashMap<Uuid, Arc<Notify>>>;
 
@@ -24,19 +22,11 @@ pub struct EpisodeSignals {
     waiting: Arc<Waiting>,
     /// Rings when somebody waits for the first time: until then no connection listens.
     wanted: Arc<Notify>,
-    /// Episodes whose agents are endpoints that this process asks.
-    by_endpoint: Arc<Mutex<HashSet<Uuid>>>,
-    endpoints: Arc<Semaphore>,
 }
 
 impl EpisodeSignals {
     pub fn new(pool: &PgPool, stop: &CancellationToken) -> Self {
-        let signals = Self {
-            waiting: Arc::default(),
-            wanted: Arc::default(),
-            by_endpoint: Arc::default(),
-            endpoints: Arc::new(Semaphore::new(MOST_ENDPOINTS)),
-        };
+        let signals = Self { waiting: Arc::default(), wanted: Arc::default() };
         let (pool, stop) = (pool.clone(), stop.clone());
         let (waiting, wanted) = (Arc::clone(&signals.waiting), Arc::clone(&signals.wanted));
         tokio::spawn(stop.run_until_cancelled_owned(async move {
@@ -49,22 +39,6 @@ impl EpisodeSignals {
             }
         }));
         signals
-    }
-
-    /// Room for an endpoint as an agent; none if this process asks as many as it can.
-    pub fn room_for_endpoint(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.endpoints).try_acquire_owned().ok()
-    }
-
-    /// Until this is dropped, an endpoint is the agent of the episode.
-    pub fn by_endpoint(&self, episode: Uuid) -> ByEndpoint {
-        self.by_endpoint.lock().insert(episode);
-        ByEndpoint { episode, all: Arc::clone(&self.by_endpoint) }
-    }
-
-    /// Whether this process asks an endpoint for the turns of its agent.
-    pub fn is_by_endpoint(&self, episode: Uuid) -> bool {
-        self.by_endpoint.lock().contains(&episode)
     }
 
     /// Somebody who waits for an episode.
@@ -111,17 +85,5 @@ impl Drop for Signal {
         if Arc::strong_count(&self.notify) <= 2 {
             waiting.remove(&self.episode);
         }
-    }
-}
-
-/// The agent of an episode is an endpoint.
-pub struct ByEndpoint {
-    episode: Uuid,
-    all: Arc<Mutex<HashSet<Uuid>>>,
-}
-
-impl Drop for ByEndpoint {
-    fn drop(&mut self) {
-        self.all.lock().remove(&self.episode);
     }
 }

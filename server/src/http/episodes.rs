@@ -2,9 +2,11 @@
 //! or names an endpoint that this server asks.
 
 mod endpoint;
+pub mod endpoint_leases;
 pub mod environment;
 pub mod functions;
 pub mod mcp;
+mod message;
 pub mod play;
 pub mod view;
 
@@ -18,6 +20,7 @@ use domain::api::episodes::{AgentMessage, Environment, Episode, EpisodeParams, E
 use domain::chat::AgentTurn;
 use futures::{StreamExt, TryStreamExt, stream};
 use generation::episodes::NewGroup;
+use store::projects;
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -27,7 +30,7 @@ use super::audit::Audit;
 use super::blind;
 use super::caller::Caller;
 use super::error::{HttpError, Problems, Result};
-use super::extract::{Body, Path, Query};
+use super::extract::{self, Body, Path, Query};
 use endpoint::EndpointAgent;
 use play::Closing;
 use view::Since;
@@ -55,12 +58,14 @@ pub async fn create(
     audit: Audit,
     Body(new): Body<NewEpisodes>,
 ) -> Result<(StatusCode, Json<Vec<Episode>>)> {
+    let deadline = Instant::now() + PATIENCE;
     let samples = new.samples.unwrap_or(1);
     if !(1..=MOST_SAMPLES).contains(&samples) {
         return Err(HttpError::invalid("/samples", format!("must be from 1 to {MOST_SAMPLES}")));
     }
-    if new.agent.is_some() && samples != 1 {
-        return Err(HttpError::invalid("/samples", "an endpoint plays one episode of a request; leave it out"));
+    if samples != 1 && (new.agent.is_some() || new.id.is_some()) {
+        let message = "an endpoint plays one episode of a request, and an id is one episode's; leave it out";
+        return Err(HttpError::invalid("/samples", message));
     }
     let agent = new.agent.as_ref().map(|agent| EndpointAgent::of(&app, agent)).transpose()?;
     let mut environment = match &new.name {
@@ -73,16 +78,46 @@ pub async fn create(
             named.ok_or_else(|| HttpError::invalid("/name", format!("there is no environment or playbook `{name}`")))?
         }
     };
-    environment.split = new.split.or(environment.split);
-    let group =
-        NewGroup { scenario: new.scenario.as_deref(), group: new.group, samples: samples.cast_signed(), id: None };
-    let opened = play::open(&app, runner.project, &environment, group, audit).await?;
-    let Some(agent) = agent else { return Ok((StatusCode::CREATED, Json(first_turns(&app, &opened).await?))) };
+    environment::choose_split(&mut environment, new.split)?;
+    let id = new.id.as_deref().map(|id| extract::id("/id", id)).transpose()?;
+    let group = NewGroup { scenario: new.scenario.as_deref(), group: new.group, samples: samples.cast_signed(), id };
+    let opened = opened(&app, runner.project, &environment, group, audit).await?;
+    let (Some(agent), Some(endpoint)) = (agent, &new.agent) else {
+        return Ok((StatusCode::CREATED, Json(first_turns(&app, &opened, deadline).await?)));
+    };
     let id = opened[0];
-    // It is played to its end, also when nobody waits for the answer any more.
-    let playing = tokio::spawn(agent.play(app.clone(), id));
-    let _ = tokio::time::timeout(PATIENCE, playing).await;
+    if agent.lease(&app, id, endpoint).await? {
+        // It is played to its end, also when nobody waits for the answer any more.
+        let playing = tokio::spawn(agent.play(app.clone(), id));
+        let _ = app.stop().run_until_cancelled(tokio::time::timeout_at(deadline, playing)).await;
+    } else {
+        play::clients_turn_or_end(&app, id, deadline.saturating_duration_since(Instant::now())).await?;
+    }
     Ok((StatusCode::CREATED, Json(vec![view::of(&app, id, Since::Start).await?])))
+}
+
+/// Opens a group, or finds the one whose id was given before.
+async fn opened(
+    app: &App,
+    project: Uuid,
+    environment: &Environment,
+    group: NewGroup<'_>,
+    audit: Audit,
+) -> Result<Vec<Uuid>> {
+    let Some(id) = group.id else { return play::open(app, project, environment, group, audit).await };
+    let known = async || projects::of_conversation(&mut *app.pool().acquire().await?, id).await;
+    if known().await?.is_none() {
+        match play::open(app, project, environment, group, audit.clone()).await {
+            // The same request came a moment before, by another connection.
+            Err(HttpError::Store(error)) if error.is_twice() => {}
+            opened => return opened,
+        }
+    }
+    audit.nothing_changed();
+    match known().await? {
+        Some(own) if own == project && play::get(app, id).await.is_ok() => Ok(vec![id]),
+        _ => Err(HttpError::invalid("/id", "something else has this id; take another one")),
+    }
 }
 
 /// Where an episode stands
@@ -123,7 +158,7 @@ pub async fn send(
 ) -> Result<Json<Episode>> {
     // What was said stands in the events of the episode.
     audit.nothing_changed();
-    let (turn, reply) = play::reply(message)?;
+    let (turn, reply) = message::reply(message)?;
     let turn = play::send(&app, id, turn, &AgentTurn::Reply(reply)).await?;
     play::agents_turn_or_end(&app, id, PATIENCE).await?;
     let episode = view::of(&app, id, Since::Turn(turn)).await?;
@@ -160,8 +195,8 @@ pub async fn close(State(app): State<App>, _: Runner, audit: Audit, Path(id): Pa
 }
 
 /// Episodes that were opened, each when it is its agent's turn.
-async fn first_turns(app: &App, opened: &[Uuid]) -> Result<Vec<Episode>> {
-    let deadline = Instant::now() + if opened.len() > MOST_AWAITED { Duration::ZERO } else { PATIENCE };
+async fn first_turns(app: &App, opened: &[Uuid], deadline: Instant) -> Result<Vec<Episode>> {
+    let deadline = if opened.len() > MOST_AWAITED { Instant::now() } else { deadline };
     let each = stream::iter(opened.to_vec()).map(|id| async move {
         play::agents_turn_or_end(app, id, deadline.saturating_duration_since(Instant::now())).await?;
         view::of(app, id, Since::Start).await

@@ -6,6 +6,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use domain::api::FieldError;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_path_to_error::Segment;
 use uuid::Uuid;
 
@@ -33,12 +34,41 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     let value = std::str::from_utf8(bytes)
         .map_err(|e| HttpError::BadRequest(format!("the body is not UTF-8: {e}")))
         .and_then(|text| domain::untrusted::json(text).map_err(|e| HttpError::BadRequest(format!("the body: {e}"))))?;
+    // Serde reads the fields of a structure from a list, too.
+    if !value.is_object() {
+        return Err(HttpError::invalid("", "expected an object"));
+    }
+    of_value(value)
+}
+
+/// # Errors
+/// JSON of another shape: where, and what was expected.
+pub fn of_value<T: DeserializeOwned>(value: Value) -> Result<T> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let mut pointer = error.path().iter().map(part).collect::<String>();
-        let detail = error.into_inner().to_string();
+        let detail = in_words(&error.into_inner().to_string());
         pointer.extend(missing(&detail).map(|field| format!("/{field}")));
         HttpError::Invalid(vec![FieldError::at(&pointer, detail)])
     })
+}
+
+/// What serde expects, without the names that types have here.
+fn in_words(detail: &str) -> String {
+    const WORDS: [(&str, &str); 9] = [
+        ("u8", "a whole number"),
+        ("u16", "a whole number"),
+        ("u32", "a whole number"),
+        ("u64", "a whole number"),
+        ("usize", "a whole number"),
+        ("i32", "a whole number"),
+        ("i64", "a whole number"),
+        ("f32", "a number"),
+        ("f64", "a number"),
+    ];
+    let Some((found, wanted)) = detail.rsplit_once("expected ") else { return detail.to_owned() };
+    let word = WORDS.iter().find(|(name, _)| *name == wanted).map(|(_, word)| *word);
+    let word = word.or_else(|| wanted.starts_with("struct ").then_some("an object")).unwrap_or(wanted);
+    format!("{found}expected {word}")
 }
 
 /// The id that a field of a body holds.

@@ -31,8 +31,11 @@ pub fn routes(app: &App) -> Router<App> {
         .route("/health", get(|| async { Json(json!({"status": "healthy"})) }))
         .route("/metadata", get(metadata))
         .route("/schema", get(|| async { Json(schema()) }))
+        .route("/openapi.json", get(|| async { Json(openapi()) }))
         .route("/reset", post(stateless))
         .route("/step", post(stateless))
+        .route("/state", get(stateless))
+        .route("/mcp", post(mcp))
         .layer(from_fn_with_state(app.clone(), audit::record))
         .layer(from_fn_with_state(app.clone(), caller::authenticate))
 }
@@ -83,6 +86,33 @@ fn schema() -> Value {
         "observation": object(json!({"text": {"type": "string"}, "tool_name": {"type": "string"}, "result": {"type": "string"}})),
         "state": object(json!({"episode_id": {"type": "string"}, "step_count": {"type": "integer"}})),
     })
+}
+
+/// The routes that `OpenEnv` asks of a server, for what looks for them (`openenv validate`).
+fn openapi() -> Value {
+    let get = |summary: &str| json!({"get": {"summary": summary, "responses": {"200": {"description": "JSON"}}}});
+    let post = |summary: &str, status: &str| json!({"post": {"summary": summary, "responses": {status: {"description": "JSON"}}}});
+    json!({
+        "openapi": "3.1.0",
+        "info": {"title": "Groundstate", "version": env!("CARGO_PKG_VERSION")},
+        "paths": {
+            "/ws": {"get": {"summary": "A session of episodes", "responses": {"101": {"description": "WebSocket"}}}},
+            "/health": get("Whether the server is up"),
+            "/metadata": get("What the environment is"),
+            "/schema": get("JSON Schemas of actions, observations and states"),
+            "/reset": post("Only over /ws", "501"),
+            "/step": post("Only over /ws", "501"),
+            "/state": {"get": {"summary": "Only over /ws", "responses": {"501": {"description": "JSON"}}}},
+            "/mcp": post("Says where the MCP server of an episode is", "200"),
+        },
+    })
+}
+
+/// Tools are those of an episode, so each episode has an MCP server of its own.
+async fn mcp(audit: Audit) -> Json<Value> {
+    audit.nothing_changed();
+    let message = "each episode has an MCP server of its own: /api/v1/episodes/EPISODE/mcp";
+    Json(json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32601, "message": message}}))
 }
 
 /// Without a session there is no episode.

@@ -80,7 +80,7 @@ pub struct TestApp {
     token: String,
     /// Where the server keeps files.
     files: TempDir,
-    /// Jobs are worked on as long as somebody asks here.
+    /// Jobs are worked on, and leases renewed, as long as somebody asks here.
     working: Arc<DropGuard>,
 }
 
@@ -110,6 +110,7 @@ impl TestApp {
         let files = tempfile::tempdir().unwrap();
         let clients = ModelClients::new(hasty());
         let sandbox = support::jobs::sandbox();
+        let stop = CancellationToken::new();
         let setup = Setup {
             pool: pool.clone(),
             registry,
@@ -121,20 +122,21 @@ impl TestApp {
             objects: support::jobs::objects(files.path()),
             https,
             agent_urls: vec!["http://127.0.0.1:".parse().unwrap()],
-            stop: CancellationToken::new(),
+            stop: stop.clone(),
             libraries: Cache::default(),
             sandbox: sandbox.clone(),
             player: None,
         };
-        let (stop, handlers) =
-            (CancellationToken::new(), server::jobs::handlers(&setup.clients, &sandbox).of(&BY_ITSELF));
+        let handlers = server::jobs::handlers(&setup.clients, &sandbox).of(&BY_ITSELF);
         let (own, working) = (pool.clone(), stop.clone());
         tokio::spawn(async move {
             runtime::jobs::serve(&own, &runtime::jobs::Options::default(), &handlers, &working).await
         });
         let router = server::http::router(App::new(setup));
         tokio::spawn(server::http::serve(listener, router, limits, CancellationToken::new()));
-        let token = token(pool, somebody(pool, "root", true).await, &[Scope::Admin]).await;
+        let first = users::none(&mut pool.acquire().await.unwrap()).await.unwrap();
+        let root = if first { "root" } else { "root-again" };
+        let token = token(pool, somebody(pool, root, true).await, &[Scope::Admin]).await;
         let working = Arc::new(stop.drop_guard());
         Self { url, pool: pool.clone(), client: http_client().build().unwrap(), token, files, working }
     }

@@ -16,6 +16,7 @@ use crate::message::{FunctionCall, FunctionKind, Message};
 use crate::outcome::Blame;
 use crate::persona::ComplexityMix;
 use crate::playbook::UserStyle;
+use crate::reward::Penalties;
 use crate::role::Role;
 use crate::verdict::{Check, Rule};
 
@@ -101,13 +102,17 @@ pub struct NewEpisodes {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
     /// Episodes with the same scenario, group and seed have the same user, world and faults. Default: a group of its own.
-    #[schema(minimum = 0)]
+    #[schema(minimum = 0, maximum = 999_999)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<i32>,
     /// How many episodes of the group are opened; default: 1.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples: Option<u32>,
+    /// An id of your own, a UUID, for the only episode. The same request again, such as after a lost connection, is about the same episode; an
+    /// endpoint that has a key and was interrupted by a restart of the server plays on then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// Who plays the agent. Absent: you post its messages. With an endpoint, the server asks it for each turn and answers when the
     /// only episode has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,7 +126,8 @@ pub struct AgentEndpoint {
     /// Such as `http://trainer:8000/v1`. Only addresses that the server was started with (`--agent-urls`) may be named.
     pub url: String,
     pub model: String,
-    /// Sent as `Authorization: Bearer`. It is not stored.
+    /// Sent as `Authorization: Bearer`. It is not stored, so a restart of the server interrupts the episode until the same request
+    /// comes again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key: Option<String>,
     /// 0 to 2; default: 0.7.
@@ -143,12 +149,15 @@ impl std::fmt::Debug for AgentEndpoint {
 }
 
 /// A turn of the agent, as an OpenAI assistant message. Other fields of such a message are ignored.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct AgentMessage {
     /// The `turn` of the episode that this answers. If it is given, a message for a turn that is over is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<u32>,
+    /// `assistant`, if it is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
     /// Null or absent if the message only calls tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
@@ -160,6 +169,25 @@ pub struct AgentMessage {
     /// The tokens that the turn cost, to count them in the usage of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// The tokens of the turn. They are stored with it, and exports of groups contain them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<MessageTokens>,
+}
+
+/// The tokens that an agent sampled as a message, under the names that vLLM gives them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MessageTokens {
+    /// Ids of the prompt that the message was sampled after; at most 1,048,576.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_token_ids: Option<Vec<u32>>,
+    /// Ids of the sampled tokens; 1 to 131,072.
+    pub token_ids: Vec<u32>,
+    /// The natural logarithm of the probability of each of them.
+    pub logprobs: Vec<f32>,
+    /// The weights that were sampled from; at most 200 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
 }
 
 /// A call, in the shape of OpenAI's. Calls get ids of their own, which the message shows as it is kept.
@@ -229,10 +257,8 @@ pub struct EpisodeResult {
     /// `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`, `agent_ended`; absent if it was broken off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
-    /// Whether a limit of turns or steps ended it.
-    pub truncated: bool,
-    /// Calls that no tool accepts: unknown tools, or arguments that are no JSON or break the tool's schema.
-    pub malformed_calls: usize,
+    /// What the agent did badly beside the outcome. The reward does not contain it.
+    pub penalties: Penalties,
     /// The checks of the verifier.
     pub checks: Vec<Check>,
 }

@@ -11,7 +11,6 @@ use serde_json::{Map, Value};
 
 use super::tool::{answered, unanswered};
 use super::{Conversation, NO_USAGE, failed};
-use crate::limits::MOST_ANSWERS_BYTES;
 
 impl Conversation {
     /// The service of the pending call's tool, if one answers it.
@@ -49,12 +48,8 @@ impl Conversation {
     pub(super) fn hear_service(&self, answer: &ServiceAnswer) -> Option<EventKind> {
         let (call, Ok((tool, _))) = self.pending_call()? else { return None };
         let content = answer.text();
-        if self.answered_bytes() + content.len() > MOST_ANSWERS_BYTES {
-            let most = format!("the answers and changes of a conversation have {MOST_ANSWERS_BYTES} bytes at most");
-            return Some(failed(
-                Blame::Infrastructure,
-                &format!("with this one of `{}` they would have more: {most}", call.name()),
-            ));
+        if let Some(reason) = self.beyond_limit(call.name(), content.len()) {
+            return Some(failed(Blame::Infrastructure, &reason));
         }
         Some(match answer {
             ServiceAnswer::Refused(_) => answered(call, Answer::Failed, content, NO_USAGE),

@@ -7,6 +7,7 @@ use domain::patch::{self, Patch};
 use domain::playbook::Simulate;
 use domain::problem::did_you_mean;
 use domain::role::Role;
+use domain::service::answer_text;
 use serde_json::{Map, Value, json};
 
 use super::{Conversation, NO_USAGE, refused};
@@ -106,7 +107,7 @@ impl Conversation {
         let event = match tool.simulate() {
             Simulate::Code => self.answer_by_code(call, tool, &arguments),
             Simulate::Constant => {
-                let content = as_text(tool.spec.response.as_ref().unwrap_or(&Value::Null));
+                let content = answer_text(tool.spec.response.as_ref().unwrap_or(&Value::Null));
                 answered(call, Answer::Succeeded, content, NO_USAGE)
             }
             Simulate::Terminal => answered(call, Answer::Terminal, String::new(), NO_USAGE),
@@ -157,10 +158,9 @@ impl Conversation {
             }
             Err(CodeError::Broken(text)) => return unanswered(call, text),
         };
-        let content = as_text(&response);
-        if self.answered_bytes() + content.len() + bytes_of(&patch) > MOST_ANSWERS_BYTES {
-            let most = format!("the answers and changes of a conversation have {MOST_ANSWERS_BYTES} bytes at most");
-            return unanswered(call, format!("with this one of `{}` they would have more: {most}", tool.spec.name));
+        let content = answer_text(&response);
+        if let Some(reason) = self.beyond_limit(&tool.spec.name, content.len() + bytes_of(&patch)) {
+            return unanswered(call, reason);
         }
         match self.case.playbook.commit(tool, arguments, world, &patch, &now) {
             // What the hook derives from an old version is of no use now.
@@ -172,15 +172,21 @@ impl Conversation {
     }
 
     /// Size of all answers so far, with their patches, in bytes.
-    pub(super) fn answered_bytes(&self) -> usize {
-        self.state.transcript.calls.iter().map(|call| call.content.len() + bytes_of(&call.patch)).sum()
+    /// Why a conversation cannot take so many more bytes of a tool; `None` if it can.
+    pub(super) fn beyond_limit(&self, tool: &str, more: usize) -> Option<String> {
+        let calls = self.state.transcript.calls.iter();
+        let known: usize = calls.map(|call| call.content.len() + bytes_of(&call.patch)).sum();
+        (known + more > MOST_ANSWERS_BYTES).then(|| {
+            let most = format!("the answers and changes of a conversation have {MOST_ANSWERS_BYTES} bytes at most");
+            format!("with this one of `{tool}` they would have more: {most}")
+        })
     }
 
     pub(super) fn hear_tool_simulator(&self, reply: &ChatReply) -> Option<EventKind> {
         let (call, Ok((tool, arguments))) = self.pending_call()? else { return None };
         Some(match self.truthful(tool, &arguments, reply) {
             Ok(response) if tool.writes.is_empty() => {
-                self.with_fault(tool, answered(call, Answer::Succeeded, as_text(&response), reply.usage))
+                self.with_fault(tool, answered(call, Answer::Succeeded, answer_text(&response), reply.usage))
             }
             Ok(response) => EventKind::ToolSimulated { call_id: call.id.clone(), response, usage: reply.usage },
             Err(reason) => refused(Role::ToolSimulator, reply, reason),
@@ -219,7 +225,7 @@ impl Conversation {
     pub(super) fn hear_state_manager(&self, reply: &ChatReply, response: &Value) -> Option<EventKind> {
         let (call, Ok((tool, arguments))) = self.pending_call()? else { return None };
         Some(match self.accepted_patch(tool, &arguments, reply, response) {
-            Ok(patch) => self.with_fault(tool, changed(call, as_text(response), patch, reply.usage)),
+            Ok(patch) => self.with_fault(tool, changed(call, answer_text(response), patch, reply.usage)),
             Err(reason) => refused(Role::StateManager, reply, reason),
         })
     }
@@ -328,9 +334,4 @@ fn grounded(tool: &Tool, response: &Value, sources: &Sources, otherwise: &str) -
         Some((at, fact)) => Err(format!("`{fact}` at {at} {otherwise}")),
         None => Ok(()),
     }
-}
-
-/// The text that the agent reads. Anything but a string is written as JSON.
-fn as_text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

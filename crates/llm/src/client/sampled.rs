@@ -5,15 +5,12 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use domain::event::Usage;
-use domain::sampling::{SampledTokens, Sampling};
+use domain::sampling::{HIGHEST_LOGPROB, SampledTokens, Sampling};
 use domain::text;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::limits::{LONGEST_POLICY, MOST_COMPLETION_TOKENS, MOST_PROMPT_TOKENS};
-
-/// Log-probabilities are rounded: one may be a little above 0.
-const HIGHEST_LOGPROB: f32 = 0.001;
 
 /// One is asked for.
 const MOST_CHOICES: usize = 8;

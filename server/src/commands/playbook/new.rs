@@ -37,6 +37,10 @@ pub fn run(args: &NewPlaybookArgs) -> anyhow::Result<ExitCode> {
         };
         made.insert(target, filled(&files::text::<Scaffold>(&path)?));
     }
+    anyhow::ensure!(
+        made.contains_key(&format!("playbooks/{name}/playbook.yaml")),
+        "this program does not find its templates; debug builds look for them in the folder in which they were built"
+    );
     files::write(project, name, &made)?;
     for path in made.keys() {
         say!("wrote {path}");

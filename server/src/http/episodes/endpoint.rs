@@ -7,27 +7,29 @@ use domain::api::episodes::AgentEndpoint;
 use domain::chat::{AgentTurn, ChatReply, ChatRequest};
 use domain::message::Message;
 use domain::role::Role;
-use llm::{EndpointSpec, Pool};
+use llm::{EndpointSpec, Failure, ModelError, Pool};
 use reqwest::Url;
-use tokio::sync::OwnedSemaphorePermit;
+use store::endpoint_agents;
 use tokio::time::sleep;
-use tracing::{debug, warn};
+use tracing::warn;
 use uuid::Uuid;
 
 use super::PATIENCE;
-use super::play::{self, Closing};
+use super::play;
 use super::view::{self, Since};
 use crate::http::app::App;
+use crate::http::endpoint_agents::{Lease, Room};
 use crate::http::error::{HttpError, Result};
 
-/// How long nothing is looked at while nobody plays.
+/// How long nothing is looked at while nobody plays, or after an error.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
+const LONGEST_LOOK_AGAIN: Duration = Duration::from_secs(30);
 
 pub struct EndpointAgent {
     pool: Pool,
     temperature: f32,
     max_tokens: u32,
-    _room: OwnedSemaphorePermit,
+    _room: Room,
 }
 
 impl EndpointAgent {
@@ -66,36 +68,39 @@ impl EndpointAgent {
         let pool = pool.with_token_ids(agent.token_ids);
         let busy =
             || HttpError::Busy("this server already asks as many endpoints as it can; ask again later".to_owned());
-        let room = app.episodes().room_for_endpoint().ok_or_else(busy)?;
+        let room = app.endpoint_agents().room().ok_or_else(busy)?;
         Ok(Self { pool, temperature, max_tokens, _room: room })
     }
 
-    /// Plays the agent of an episode to its end.
+    /// Whether this server is now the one that asks it for the turns of an episode.
+    pub async fn lease(&self, app: &App, id: Uuid, endpoint: &AgentEndpoint) -> Result<bool> {
+        let stored = endpoint.api_key.is_none().then_some(endpoint);
+        let mut db = app.pool().acquire().await?;
+        Ok(endpoint_agents::lease(&mut db, id, stored, app.endpoint_agents().server()).await?)
+    }
+
+    /// Plays the agent of an episode to its end, or until another server has the lease of this one. What goes wrong is tried again:
+    /// an episode in which nothing happens is given up by itself.
     pub async fn play(self, app: App, id: Uuid) {
-        let _played = app.episodes().by_endpoint(id);
-        if let Err(error) = self.turns(&app, id).await {
-            warn!(episode = %id, %error, "an endpoint does not play on");
-            if let Err(error) = play::end(&app, id, &Closing::GivenUp).await {
-                debug!(episode = %id, %error, "an episode is not closed");
-            }
+        let lease = app.endpoint_agents().hold(id);
+        let mut again_after = LOOK_AGAIN;
+        while let Err(error) = self.turns(&app, id, &lease).await {
+            warn!(episode = %id, %error, "an endpoint is asked again");
+            sleep(again_after).await;
+            again_after = (again_after * 2).min(LONGEST_LOOK_AGAIN);
         }
     }
 
-    async fn turns(&self, app: &App, id: Uuid) -> Result<()> {
+    async fn turns(&self, app: &App, id: Uuid, lease: &Lease) -> Result<()> {
         let mut heard = Heard::default();
         let mut since = Since::Start;
         loop {
             let now = play::agents_turn_or_end(app, id, PATIENCE).await?;
-            if now.outcome.is_some() {
+            if now.outcome.is_some() || !lease.is_held() {
                 return Ok(());
             }
-            if now.run_state == RunState::Paused {
-                // It is played on when the run is.
-                sleep(LOOK_AGAIN).await;
-                continue;
-            }
-            play::check_played(&now)?;
-            let Some(waiting) = now.waiting else {
+            // A paused one is played on when its run is.
+            let Some(waiting) = now.waiting.filter(|_| now.run_state == RunState::Running) else {
                 sleep(LOOK_AGAIN).await;
                 continue;
             };
@@ -110,13 +115,60 @@ impl EndpointAgent {
                 max_tokens: self.max_tokens,
                 seed: i64::from(waiting.turn) + id.as_u64_pair().0.cast_signed() / 2,
             };
-            let reply = match self.pool.answer(&asked, id.as_u64_pair().0).await {
-                Ok(answer) => answer.reply,
-                Err(error) => return play::lose(app, id, Some(waiting.turn), error.to_string()).await,
+            let answer = tokio::select! {
+                answer = self.pool.answer(&asked, id.as_u64_pair().0) => answer,
+                () = is_over(app, id, lease) => continue,
             };
-            heard.say(&reply);
-            let turn = play::send(app, id, Some(waiting.turn), &AgentTurn::Reply(reply)).await?;
+            let said = match answer {
+                Ok(answer) => AgentTurn::Reply(answer.reply),
+                // A policy that talks without end must not get away with it.
+                Err(ModelError { failure: failure @ (Failure::Stopped { .. } | Failure::Unusable { .. }), .. }) => {
+                    unusable(failure)
+                }
+                Err(error) => {
+                    until_played(app, id, lease).await?;
+                    return play::lose(app, id, Some(waiting.turn), error.to_string()).await;
+                }
+            };
+            if let AgentTurn::Reply(reply) | AgentTurn::Unusable { reply, .. } = &said {
+                heard.say(reply);
+            }
+            // What was said while the run was paused counts when it goes on.
+            until_played(app, id, lease).await?;
+            let turn = play::send(app, id, Some(waiting.turn), &said).await?;
             since = Since::Turn(turn);
+        }
+    }
+}
+
+fn unusable(failure: Failure) -> AgentTurn {
+    let reason = failure.to_string();
+    let reply = match failure {
+        Failure::Stopped { reply, .. } | Failure::Unusable { reply, .. } => *reply,
+        _ => ChatReply::default(),
+    };
+    AgentTurn::Unusable { reply, reason }
+}
+
+/// Returns when the run of an episode is not paused, or nothing of it is played any more.
+async fn until_played(app: &App, id: Uuid, lease: &Lease) -> Result<()> {
+    while lease.is_held() && play::get(app, id).await?.run_state == RunState::Paused {
+        sleep(LOOK_AGAIN).await;
+    }
+    Ok(())
+}
+
+/// Returns when nobody wants to hear the agent of an episode any more.
+async fn is_over(app: &App, id: Uuid, lease: &Lease) {
+    let mut signals = app.episodes().of(id);
+    loop {
+        tokio::select! {
+            () = signals.told() => {}
+            () = sleep(LOOK_AGAIN * 5) => {}
+        }
+        let has_ended = play::get(app, id).await.is_ok_and(|now| now.outcome.is_some());
+        if has_ended || !lease.is_held() {
+            return;
         }
     }
 }
@@ -136,7 +188,7 @@ impl Heard {
     /// Takes what followed its last reply: all that there is before the first one.
     fn take(&mut self, followed: Vec<Message>, refused: Option<String>) {
         self.refused = refused;
-        if self.refused.is_some() {
+        if self.refused.is_some() && self.said.is_some() {
             return;
         }
         let Some(own) = self.said.take() else {

@@ -34,6 +34,19 @@ pub async fn named(app: &App, project: Uuid, name: &str) -> Result<Option<Enviro
     Ok(is_playbook.then(|| Environment { playbooks: vec![name.to_owned()], ..Environment::default() }))
 }
 
+/// Takes a part of an environment: where it is of one part itself, no other.
+pub fn choose_split(environment: &mut Environment, wanted: Option<Side>) -> Result<()> {
+    match (environment.split, wanted) {
+        (Some(own), Some(wanted)) if own != wanted => {
+            Err(HttpError::invalid("/split", format!("the environment is of `{own}`; take another one")))
+        }
+        (own, wanted) => {
+            environment.split = wanted.or(own);
+            Ok(())
+        }
+    }
+}
+
 /// An order for a run of episodes, checked, with the documents that it plays. Errors point into the environment.
 pub async fn checked(app: &App, project: Uuid, environment: &Environment) -> Result<(Arc<Library>, CheckedOrder)> {
     let library = documents::library(app.pool(), app.libraries(), project).await?;

@@ -3,18 +3,16 @@
 use std::time::Duration;
 
 use domain::api::RunState;
-use domain::api::episodes::{AgentMessage, Environment};
-use domain::chat::{AgentTurn, ChatReply};
-use domain::message::ToolCall;
+use domain::api::episodes::Environment;
+use domain::chat::AgentTurn;
 use domain::task::OutsideAnswer;
-use generation::episodes::{self, NewGroup, OpenError};
-use llm::limits::{MOST_CALLS, MOST_REPLY_BYTES};
+use generation::episodes::{self, GROUPS_BY_CLIENTS, NewGroup, OpenError};
 use store::episodes::{AgentRequest, Episode};
 use store::{episodes as stored, outside_requests, players};
 use tokio::time::{Instant, sleep, sleep_until};
 use uuid::Uuid;
 
-use super::{PATIENCE, environment};
+use super::{PATIENCE, environment, message};
 use crate::http::app::App;
 use crate::http::audit::Audit;
 use crate::http::error::{HttpError, Result};
@@ -39,8 +37,8 @@ pub async fn open(
         let hint = domain::problem::did_you_mean(scenario, order.config.scenarios.iter().map(String::as_str));
         return Err(HttpError::invalid("/scenario", format!("the environment does not play `{scenario}`{hint}")));
     }
-    if group.group.is_some_and(|group| group < 0) {
-        return Err(HttpError::invalid("/group", "must be at least 0"));
+    if group.group.is_some_and(|group| !(0..GROUPS_BY_CLIENTS).contains(&group)) {
+        return Err(HttpError::invalid("/group", format!("must be from 0 to {}", GROUPS_BY_CLIENTS - 1)));
     }
     let mut tx = app.pool().begin().await?;
     let (run, _) = episodes::run_of(&mut tx, &library, order).await?;
@@ -57,35 +55,11 @@ pub async fn open(
     Ok(opened.into_iter().map(|planned| planned.id).collect())
 }
 
-/// The reply of a model that a message is, and the turn that it answers.
-pub fn reply(message: AgentMessage) -> Result<(Option<u32>, ChatReply)> {
-    let AgentMessage { turn, content, reasoning_content, tool_calls, usage } = message;
-    let calls = tool_calls.unwrap_or_default();
-    if calls.len() > MOST_CALLS {
-        return Err(HttpError::invalid(
-            "/tool_calls",
-            format!("has {} calls, at most {MOST_CALLS} are read", calls.len()),
-        ));
-    }
-    let called = calls.iter().map(|call| call.function.name.len() + call.function.arguments.len()).sum::<usize>();
-    let texts = [&content, &reasoning_content].into_iter().flatten().map(String::len).sum::<usize>();
-    if called + texts > MOST_REPLY_BYTES {
-        let detail = format!("the message has {} bytes, at most {MOST_REPLY_BYTES} are read", called + texts);
-        return Err(HttpError::TooLarge(detail));
-    }
-    let calls = calls.into_iter().map(|call| ToolCall { id: call.id, kind: call.kind, function: call.function });
-    let reply = ChatReply {
-        content: content.unwrap_or_default(),
-        reasoning: reasoning_content,
-        tool_calls: calls.collect(),
-        usage: usage.unwrap_or_default(),
-        sampling: None,
-    };
-    Ok((turn, reply))
-}
-
 /// Takes a turn of the agent: the event that it will be. `turn`: the one that is meant, if that was said.
 pub async fn send(app: &App, id: Uuid, turn: Option<u32>, said: &AgentTurn) -> Result<u32> {
+    if let AgentTurn::Reply(reply) = said {
+        message::check_size(reply)?;
+    }
     let waiting = open_turn(&get(app, id).await?)?;
     if let Some(turn) = turn.filter(|turn| *turn != waiting.turn) {
         return Err(HttpError::Conflict(format!("turn {turn} is over; the agent's turn is {}", waiting.turn)));
@@ -125,7 +99,7 @@ pub fn check_played(episode: &Episode) -> Result<()> {
             let why = episode.paused_because.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
             refused(format!("the run of the episode is paused{why}; resume it first"))
         }
-        RunState::Finished | RunState::Cancelled => refused("the run of the episode was cancelled".to_owned()),
+        RunState::Finished | RunState::Cancelled => refused("the run of the episode was closed".to_owned()),
     }
 }
 
@@ -183,11 +157,12 @@ pub async fn agents_turn_or_end(app: &App, id: Uuid, patience: Duration) -> Resu
         let episode = get(app, id).await?;
         let is_played =
             episode.outcome.is_none() && episode.waiting.is_none() && episode.run_state == RunState::Running;
-        if !is_played || Instant::now() >= deadline {
+        if !is_played || Instant::now() >= deadline || app.stop().is_cancelled() {
             return Ok(episode);
         }
         let is_told = tokio::select! {
             () = signals.told() => true,
+            () = app.stop().cancelled() => true,
             () = sleep_until(deadline.min(Instant::now() + POLL)) => false,
         };
         if !is_told && !players::any(&mut *app.pool().acquire().await?).await? {
@@ -205,7 +180,7 @@ pub async fn agents_turn_or_end_at_last(app: &App, id: Uuid) -> Result<Episode> 
     loop {
         let now = agents_turn_or_end(app, id, PATIENCE).await?;
         check_played(&now)?;
-        if now.outcome.is_some() || now.waiting.is_some() || Instant::now() >= deadline {
+        if now.outcome.is_some() || now.waiting.is_some() || Instant::now() >= deadline || app.stop().is_cancelled() {
             return Ok(now);
         }
         sleep(POLL).await;
@@ -217,9 +192,9 @@ pub async fn clients_turn_or_end(app: &App, id: Uuid, patience: Duration) -> Res
     let deadline = Instant::now() + patience;
     loop {
         let episode = agents_turn_or_end(app, id, deadline.saturating_duration_since(Instant::now())).await?;
-        let is_theirs = episode.waiting.is_some() && !app.episodes().is_by_endpoint(id);
+        let is_theirs = episode.waiting.is_some() && !episode.by_endpoint;
         let is_played = episode.outcome.is_none() && !is_theirs && episode.run_state == RunState::Running;
-        if !is_played || Instant::now() >= deadline {
+        if !is_played || Instant::now() >= deadline || app.stop().is_cancelled() {
             return Ok(());
         }
         sleep_until(deadline.min(Instant::now() + POLL / 4)).await;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use domain::Event;
 use domain::api::episodes::{Episode, EpisodeResult, EpisodeState};
 use domain::event::EventKind;
-use domain::outcome::{Ending, Outcome};
-use domain::reward;
+use domain::outcome::Outcome;
+use domain::reward::{self, Penalties};
 use domain::role::Role;
 use domain::transcript::Transcript;
 use domain::verdict::Verification;
@@ -53,7 +53,7 @@ pub async fn of(app: &App, id: Uuid, since: Since) -> Result<Episode> {
     let refused = transcript.refused().last().filter(|refusal| refusal.role == Role::Agent);
     let state = match (&stored.outcome, stored.waiting) {
         (Some(_), _) => EpisodeState::Ended,
-        (None, Some(_)) if !app.episodes().is_by_endpoint(id) => EpisodeState::Waiting,
+        (None, Some(_)) if !stored.by_endpoint => EpisodeState::Waiting,
         (None, _) => EpisodeState::Playing,
     };
     Ok(Episode {
@@ -107,8 +107,7 @@ fn result(transcript: &Transcript, outcome: &Outcome) -> EpisodeResult {
         blame,
         reason,
         ending: transcript.ending().map(|ending| ending.into_str().to_owned()),
-        truncated: matches!(transcript.ending(), Some(Ending::TurnLimit | Ending::StepLimit)),
-        malformed_calls: transcript.agent_calls().filter(|call| call.answer.malformed()).count(),
+        penalties: Penalties::of(transcript),
         checks,
     }
 }

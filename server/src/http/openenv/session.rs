@@ -40,6 +40,31 @@ pub struct OpenEnvSession {
     steps: u32,
 }
 
+/// What is asked of a new episode.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Default)]
+struct Reset {
+    split: Option<String>,
+    /// Of a task in the split.
+    index: Option<i64>,
+    scenario: Option<String>,
+    group: Option<i32>,
+    /// Counts as the group.
+    seed: Option<i32>,
+    /// Ours is another one; the client may send one.
+    #[serde(rename = "episode_id")]
+    _episode_id: Option<Value>,
+}
+
+/// What an agent does in one step.
+#[derive(Deserialize)]
+struct Action {
+    text: Option<String>,
+    tool_name: Option<String>,
+    arguments: Option<Map<String, Value>>,
+}
+
 /// What a client sends.
 #[derive(Deserialize)]
 struct Request {
@@ -61,7 +86,14 @@ impl OpenEnvSession {
             let text = match frame {
                 Frame::Text(text) => text,
                 Frame::Close(_) => break,
-                Frame::Binary(_) | Frame::Ping(_) | Frame::Pong(_) => continue,
+                Frame::Ping(_) | Frame::Pong(_) => continue,
+                Frame::Binary(_) => {
+                    let error = HttpError::BadRequest("send text, not bytes".to_owned());
+                    if socket.send(Frame::Text(failed("INVALID_JSON", &error).to_string().into())).await.is_err() {
+                        break;
+                    }
+                    continue;
+                }
             };
             let answer = match extract::read::<Request>(text.as_bytes()) {
                 Ok(request) if request.kind == "close" => {
@@ -106,14 +138,13 @@ impl OpenEnvSession {
 
     /// Opens an episode: `scenario` and `group`, or the `index` of a task in a `split`. `seed` counts as the group.
     async fn reset(&mut self, trainer: &TrainerOf, data: Map<String, Value>) -> Result<Value> {
+        let asked: Reset = extract::of_value(Value::Object(data))?;
         self.leave(&Closing::Verified).await;
-        let list = TaskList::of(&self.app, trainer, data.get("split").and_then(Value::as_str)).await?;
-        let task = data.get("index").and_then(Value::as_i64).map(|index| list.at(index)).transpose()?;
-        let named = data.get("scenario").and_then(Value::as_str);
-        let number = |name: &str| data.get(name).and_then(Value::as_i64).and_then(|number| i32::try_from(number).ok());
+        let list = TaskList::of(&self.app, trainer, asked.split.as_deref()).await?;
+        let task = asked.index.map(|index| list.at(index)).transpose()?;
         let group = NewGroup {
-            scenario: task.as_ref().map(|task| task.scenario.as_str()).or(named),
-            group: task.as_ref().map(|task| task.group).or_else(|| number("group")).or_else(|| number("seed")),
+            scenario: task.as_ref().map(|task| task.scenario.as_str()).or(asked.scenario.as_deref()),
+            group: task.as_ref().map(|task| task.group).or(asked.group).or(asked.seed),
             samples: 1,
             id: None,
         };
@@ -136,7 +167,7 @@ impl OpenEnvSession {
             let tools: Vec<Value> = tools::of(&episode.tools);
             return Ok(observation(&json!({"tools": tools}), &episode));
         }
-        let (called, reply) = turn(&episode, &action)?;
+        let (called, reply) = turn(&episode, extract::of_value(Value::Object(action))?)?;
         let turn = play::send(&self.app, id, episode.turn, &AgentTurn::Reply(reply)).await?;
         self.steps += 1;
         play::agents_turn_or_end_at_last(&self.app, id).await?;
@@ -152,27 +183,26 @@ impl OpenEnvSession {
     }
 }
 
-/// The turn of the agent that an action is, and the tool that it calls.
-fn turn(episode: &Episode, action: &Map<String, Value>) -> Result<(Option<String>, ChatReply)> {
-    let text = |of: &Map<String, Value>| of.get("text").and_then(Value::as_str).map(str::to_owned);
-    let arguments = action.get("arguments").and_then(Value::as_object).cloned().unwrap_or_default();
+/// The turn of the agent that an action is, and the tool that it calls. Words beside a call are said with it.
+fn turn(episode: &Episode, action: Action) -> Result<(Option<String>, ChatReply)> {
+    let Action { text, tool_name, arguments } = action;
     let say = |content: String| ChatReply { content, ..ChatReply::default() };
-    let tool = action.get("tool_name").and_then(Value::as_str).filter(|name| !name.is_empty());
-    match tool {
+    match tool_name.filter(|name| !name.is_empty()) {
         Some(tool) if tool == tools::reply_name(&episode.tools) => {
-            let said =
-                text(&arguments).ok_or_else(|| HttpError::BadRequest("`arguments.text` is missing".to_owned()))?;
-            Ok((Some(tool.to_owned()), say(said)))
+            let said = arguments.unwrap_or_default().remove("text");
+            let said = said.as_ref().and_then(Value::as_str).or(text.as_deref());
+            let said = said.ok_or_else(|| HttpError::BadRequest("`arguments.text` is missing".to_owned()))?;
+            Ok((Some(tool), say(said.to_owned())))
         }
         Some(tool) => {
             let function = episode.tools.iter().find(|function| functions::name(function) == tool);
-            let arguments = Value::Object(functions::given(function, arguments)).to_string();
-            let call = ToolCall::new(String::new(), tool.to_owned(), arguments);
-            Ok((Some(tool.to_owned()), ChatReply { tool_calls: vec![call], ..ChatReply::default() }))
+            let arguments = Value::Object(functions::given(function, arguments.unwrap_or_default())).to_string();
+            let call = ToolCall::new(String::new(), tool.clone(), arguments);
+            Ok((Some(tool), ChatReply { tool_calls: vec![call], ..say(text.unwrap_or_default()) }))
         }
         None => {
-            let said = text(action)
-                .ok_or_else(|| HttpError::BadRequest("send `text`, or `tool_name` and `arguments`".to_owned()))?;
+            let said =
+                text.ok_or_else(|| HttpError::BadRequest("send `text`, or `tool_name` and `arguments`".to_owned()))?;
             Ok((None, say(said)))
         }
     }

@@ -127,7 +127,7 @@ fn output(episode: &Episode) -> String {
     let metadata = episode.result.as_ref().map(|result| {
         json!({
             "reward_components": result.reward_components, "blame": result.blame, "reason": result.reason,
-            "ending": result.ending, "truncated": result.truncated, "malformed_calls": result.malformed_calls,
+            "ending": result.ending, "penalties": result.penalties,
         })
     });
     let blocks = json!([{"type": "text", "text": text, "detail": null}]);

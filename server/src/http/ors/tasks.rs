@@ -47,7 +47,7 @@ impl TaskList {
             Some(_) => return Err(HttpError::BadRequest("Invalid split".to_owned())),
         };
         let mut environment = named(app, trainer).await?;
-        environment.split = side.or(environment.split);
+        checks::choose_split(&mut environment, side)?;
         let (library, order) = checks::checked(app, trainer.project, &environment).await?;
         let name = trainer.environment.clone().unwrap_or_else(|| "env".to_owned());
         let groups = environment.groups.unwrap_or(1);

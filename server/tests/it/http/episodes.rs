@@ -1,15 +1,16 @@
 //! /api/v1/projects/{project}/episodes and /api/v1/episodes/{episode}.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod endpoints;
 
 use domain::access::{Role, Scope};
 use domain::api::episodes::{Episode, EpisodeState};
 use domain::api::groups::{GroupsSummary, RunGroup};
-use domain::api::{CorpusDetail, CorpusSummary, Page, RunState, RunSummary};
+use domain::api::{ConversationFacets, Page, RunState, RunSummary};
+use domain::corpus::Report;
 use domain::event::{Event, EventKind};
 use domain::message::Message;
 use domain::outcome::Blame;
+use domain::reward::Penalties;
 use projects::archive::pack;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -21,9 +22,7 @@ use super::answers::player;
 use super::archive::put;
 use super::{TestApp, somebody, token};
 use crate::support::documents::{few, scenario};
-use crate::support::endpoint::Endpoint;
 use crate::support::play::{HELP, TRANSFER, played};
-use crate::support::tokens::{self, Template};
 use crate::support::{ledger, library, until};
 
 const EPISODES: &str = "/api/v1/projects/default/episodes";
@@ -98,7 +97,11 @@ async fn the_same_words_make_the_same_conversation_as_in_a_run(pool: PgPool) {
         let last = say(app, &episode, words(&expected)).await;
         assert_eq!((last.state, last.turn), (EpisodeState::Ended, None), "{last:?}");
         let result = last.result.unwrap();
-        assert_eq!((result.reward, result.blame, result.malformed_calls), (Some(1), None, 0), "{result:?}");
+        assert_eq!(
+            (result.reward, result.blame, result.penalties),
+            (Some(1), None, Penalties::default()),
+            "{result:?}"
+        );
         assert!(result.reward_components.values().all(|share| *share >= 1.0), "{result:?}");
         assert_eq!(events_of(&pool, episode.id.parse().unwrap()).await, expected, "{scenario}");
         let whole: Episode = app.json(&at(&episode, "")).await;
@@ -136,7 +139,11 @@ async fn an_answer_shows_what_followed_the_message(pool: PgPool) {
     assert!(empty.refused.unwrap().contains("empty"));
     let ended: Episode = app.post(&at(&episode, "/verify"), &json!({})).await;
     let result = ended.result.unwrap();
-    assert_eq!((result.reward, result.blame, result.malformed_calls), (Some(0), Some(Blame::Agent), 2), "{result:?}");
+    assert_eq!(
+        (result.reward, result.blame, result.penalties.malformed_calls),
+        (Some(0), Some(Blame::Agent), 2),
+        "{result:?}"
+    );
     assert_eq!(result.ending.as_deref(), Some("agent_ended"));
     let again: Episode = app.post(&at(&episode, "/verify"), &json!({})).await;
     assert_eq!(again.result.unwrap(), result, "it is as it was");
@@ -154,7 +161,7 @@ async fn samples_of_a_group_meet_the_same_user_and_world(pool: PgPool) {
     // A group of its own, of the next scenario.
     let next = json!({"environment": {"playbooks": ["retail_bank"], "seed": SEED}});
     let (one, other) = (opened(&app, &next).await, opened(&app, &next).await);
-    assert_eq!((one.group, other.group), (3, 4));
+    assert_eq!((one.group, other.group), (1_000_003, 1_000_004), "a number that no client gives");
     assert_ne!(one.scenario, other.scenario);
 }
 
@@ -185,7 +192,9 @@ async fn what_cannot_be_said_changes_nothing(pool: PgPool) {
     let (status, detail) = refused(&app, &json!({"turn": 99, "content": "Hello."})).await;
     assert_eq!(status, StatusCode::CONFLICT);
     assert_eq!(detail, format!("turn 99 is over; the agent's turn is {}", episode.turn.unwrap()));
-    for body in [json!({"content": 1}), json!({"tool_calls": [{"function": {"name": "x"}}]}), json!("x")] {
+    let result = json!({"role": "tool", "content": "{}"});
+    let wrong_call = json!({"tool_calls": [{"function": {"name": "x"}}]});
+    for body in [json!({"content": 1}), wrong_call, json!("x"), json!([]), json!([null, "hello"]), result] {
         assert_eq!(refused(&app, &body).await.0, StatusCode::UNPROCESSABLE_ENTITY, "{body}");
     }
     let calls = vec![json!({"function": {"name": "x", "arguments": "{}"}}); 201];
@@ -224,6 +233,8 @@ async fn orders_are_checked_before_anything_is_opened(pool: PgPool) {
     for (body, pointer) in [
         (json!({"scenario": "help_card_abroat"}), "/scenario"),
         (json!({"group": -1}), "/group"),
+        (json!({"group": 1_000_000}), "/group"),
+        (json!({"environment": {"split": "train"}, "split": "golden"}), "/split"),
         (json!({"samples": 0}), "/samples"),
         (json!({"samples": 1001}), "/samples"),
         (json!({"environment": {"playbooks": ["retail"]}}), "/environment/playbooks"),
@@ -326,41 +337,36 @@ async fn a_paused_run_keeps_its_episodes(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
-async fn an_endpoint_plays_the_agent(pool: PgPool) {
-    let expected = scripted(&pool, TRANSFER).await;
+async fn the_caps_of_an_environment_are_those_of_all_its_episodes(pool: PgPool) {
     let app = filled(&pool).await;
     let _player = player(&pool, 4);
-    let (words, next) = (words(&expected), Arc::new(AtomicUsize::new(0)));
-    let endpoint = Endpoint::start(move |request| {
-        tokens::whole(request, &words[next.fetch_add(1, Ordering::Relaxed)], Template::Extends)
-    })
-    .await;
-    let url = endpoint.model().split_once('@').unwrap().1.to_owned();
-    let mut order = of(TRANSFER);
-    order["agent"] = json!({"url": url, "model": "test-model", "api_key": "secret-of-the-trainer", "token_ids": true});
-    let episode = opened(&app, &order).await;
-    assert_eq!(episode.state, EpisodeState::Ended, "{episode:?}");
-    assert_eq!(episode.result.unwrap().reward, Some(1));
-    let mut events = events_of(&pool, episode.id.parse().unwrap()).await;
-    for event in &mut events {
-        if let EventKind::AgentSpoke { sampling, .. } = &mut event.kind {
-            let tokens = sampling.take().and_then(|sampling| sampling.tokens().cloned());
-            assert_eq!(tokens.unwrap().policy, tokens::POLICY, "an episode has the tokens of its agent");
-        }
-    }
-    assert_eq!(events, expected);
-    let stored: i64 = sqlx::query_scalar("SELECT count(*) FROM runs WHERE spec::text LIKE '%secret%'")
-        .fetch_one(&pool)
-        .await
-        .unwrap();
-    assert_eq!(stored, 0);
+    let mut order = of(HELP);
+    order["environment"]["budget"] = json!({"conversations": 2, "tokens": 1_000});
+    let first = opened(&app, &order).await;
+    // As a player pauses it when a cap is reached.
+    let run: Uuid = first.run.parse().unwrap();
+    let mut db = pool.acquire().await.unwrap();
+    control::pause(&mut db, run, Some("the budget of tokens is used up")).await.unwrap();
+    let refused = async || {
+        let (status, problem) = app.send(Method::POST, EPISODES, &order).await;
+        assert_eq!(status, StatusCode::CONFLICT);
+        problem["detail"].as_str().unwrap().to_owned()
+    };
+    let why = "the run of this environment is paused: the budget of tokens is used up; resume it first";
+    assert_eq!(refused().await, why);
+    control::resume(&mut db, run).await.unwrap();
+    assert_eq!(opened(&app, &order).await.run, first.run);
+    assert!(refused().await.contains("its budget of conversations is used up"));
 
-    // One that does not answer spoils the episode, and the agent is not to blame.
-    let broken = Endpoint::start(|_| crate::support::endpoint::status(StatusCode::BAD_REQUEST.as_u16())).await;
-    let url = broken.model().split_once('@').unwrap().1.to_owned();
-    order["agent"] = json!({"url": url, "model": "test-model"});
-    let result = opened(&app, &order).await.result.unwrap();
-    assert_eq!((result.reward, result.blame), (None, Some(Blame::Infrastructure)), "{result:?}");
+    // A cancelled run has no episodes that anybody waits for, and the next one begins another.
+    let _: RunSummary = app.post(&format!("/api/v1/runs/{}/cancel", first.run), &json!({})).await;
+    let ended: Episode = app.json(&at(&first, "?wait=1")).await;
+    let result = ended.result.unwrap();
+    assert_eq!((ended.state, result.reward, result.blame), (EpisodeState::Ended, None, Some(Blame::Infrastructure)));
+    assert_eq!(result.reason.as_deref(), Some("its run was cancelled"));
+    let closed = app.request(Method::DELETE, &at(&first, "")).send().await.unwrap();
+    assert_eq!(closed.status(), StatusCode::NO_CONTENT);
+    assert_ne!(opened(&app, &order).await.run, first.run);
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -408,15 +414,19 @@ async fn groups_tell_rewards_and_select_what_is_played_next(pool: PgPool) {
     let refused = app.refused(runs, &order(-1.0, 1.0)).await;
     assert_eq!(refused[0].0, "/solve_rates/min");
 
-    let corpora = "/api/v1/projects/default/corpora";
-    let corpus = |name: &str, min: f64, scenarios: &[&str]| {
-        let band = json!({"run": open.run, "min": min, "max": 0.8});
-        json!({"name": name, "spec": {"filter": {"scenarios": scenarios}}, "solve_rates": band})
-    };
-    let made: CorpusSummary = app.post(corpora, &corpus("middle", 0.2, &[])).await;
-    let made: CorpusDetail = app.json(&format!("/api/v1/corpora/{}", made.id)).await;
-    assert_eq!(made.spec.filter.scenarios, [TRANSFER]);
-    for wrong in [corpus("high", 0.7, &[]), corpus("other", 0.2, &["help_card_abroad"])] {
-        assert_eq!(app.refused(corpora, &wrong).await[0].0, "/solve_rates");
+    // One of three with a reward; a corpus reads the same from the database.
+    let outcomes = ["accepted", "failed"];
+    for (bound, rate, found) in
+        [("min_solve_rate", 0.3, 4), ("min_solve_rate", 0.4, 0), ("max_solve_rate", 0.3, 0), ("max_solve_rate", 0.4, 4)]
+    {
+        let report: Report = app
+            .post(
+                "/api/v1/projects/default/corpora/preview",
+                &json!({"filter": {"runs": [open.run], "outcomes": outcomes, bound: rate}}),
+            )
+            .await;
+        assert_eq!(report.found, found, "{bound} {rate}");
+        let facets = format!("/api/v1/runs/{}/conversations/facets?{bound}={rate}", open.run);
+        assert_eq!(app.json::<ConversationFacets>(&facets).await.matching, found, "{bound} {rate}");
     }
 }

@@ -60,7 +60,7 @@ async def main():
     check(standing["reward_if_ended"] in (0, 1), f"the reward if it ended now is {standing['reward_if_ended']}")
     ended = ask("POST", f"/episodes/{episode}/messages", json={"content": "The left door is open."})
     check(ended["state"] == "ended" and ended["result"]["ending"] == "user_ended", "the user hears it by REST, and ends")
-    check(ended["result"]["malformed_calls"] == 1, "the call of an unknown tool is counted")
+    check(ended["result"]["penalties"]["malformed_calls"] == 1, "the call of an unknown tool is counted")
 
     async def after_the_end(session):
         late = await session.call_tool("open_door", {"door": "left"})
