@@ -54,10 +54,20 @@ async fn a_page_says_of_each_run_what_the_run_says_in_as_many_statements_as_for_
     let logged = Logged::watch();
     let list = "/api/v1/projects/default/runs";
     let one: Page<RunSummary> = app.json(&format!("{list}?limit=1")).await;
-    let for_one = logged.statements();
     let all: Page<RunSummary> = app.json(list).await;
     assert_eq!((one.items.len(), all.items.len()), (1, 5));
-    assert_eq!(logged.statements(), 2 * for_one, "as many for five runs as for one");
+    // The least of a few: what is done in the background makes statements, too.
+    let least = async |path: &str| {
+        let mut least = usize::MAX;
+        for _ in 0..3 {
+            let before = logged.statements();
+            let _: Page<RunSummary> = app.json(path).await;
+            least = least.min(logged.statements() - before);
+        }
+        least
+    };
+    let for_one = least(&format!("{list}?limit=1")).await;
+    assert_eq!(least(list).await, for_one, "as many for five runs as for one");
     assert!(for_one > 0);
 
     let said = |run: &RunSummary| {

@@ -17,6 +17,7 @@ ALTER TABLE join_tokens DROP COLUMN IF EXISTS joins, DROP COLUMN IF EXISTS joins
 
 DROP TABLE requests;
 DROP TABLE IF EXISTS environments;
+DROP TABLE IF EXISTS endpoint_agents;
 ALTER TABLE runs
     DROP CONSTRAINT runs_planned_positive,
     DROP COLUMN kind,

@@ -56,7 +56,7 @@ async fn ratings_that_cannot_be(pool: PgPool) {
     /scores/overall: 11 is not from 0 to 10
     /scores/overall: -1 is not from 0 to 10
     /scores/overall: invalid number
-    /scores/overall: invalid type: string "7", expected i64
+    /scores/overall: invalid type: string "7", expected a whole number
     /scores/a~1b~0: is not a criterion of this conversation's judge; there are goal_achievement, tool_usage, tool_call_hallucination, reasoning_quality, reasoning_hallucination, communication_quality, consistency, error_handling, overall
     /comment: the control character U+0007 cannot be kept
     /comment: the control character U+001B cannot be kept
