@@ -4,6 +4,7 @@ pub mod access;
 pub mod allowed_urls;
 mod analytics;
 mod annotations;
+mod answer_queue;
 mod answers;
 pub mod app;
 mod archive;

@@ -10,6 +10,7 @@ use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
 use super::allowed_urls::AllowedUrl;
+use super::answer_queue::AnswerQueue;
 use super::episode_signals::EpisodeSignals;
 use super::shares::AllShares;
 use super::stored_environments::StoredEnvironments;
@@ -61,6 +62,7 @@ struct Shared {
     shares: AllShares,
     environments: StoredEnvironments,
     episodes: EpisodeSignals,
+    agents_answers: AnswerQueue,
 }
 
 impl App {
@@ -69,8 +71,15 @@ impl App {
         let index = Index::new(setup.pool.clone());
         let searched = IndexCache::new(setup.objects.clone(), setup.files.join("indexes"));
         let episodes = EpisodeSignals::new(&setup.pool, &setup.stop);
-        let (shares, environments) = (AllShares::default(), StoredEnvironments::default());
-        Self(Arc::new(Shared { setup, index, searched, shares, environments, episodes }))
+        Self(Arc::new(Shared {
+            index,
+            searched,
+            shares: AllShares::default(),
+            environments: StoredEnvironments::default(),
+            episodes,
+            agents_answers: AnswerQueue::start(&setup.pool),
+            setup,
+        }))
     }
 
     pub fn pool(&self) -> &PgPool {
@@ -100,6 +109,11 @@ impl App {
     /// Tells when episodes wait for their agents, or have ended.
     pub fn episodes(&self) -> &EpisodeSignals {
         &self.0.episodes
+    }
+
+    /// Where answers of agents are left.
+    pub fn agents_answers(&self) -> &AnswerQueue {
+        &self.0.agents_answers
     }
 
     /// Endpoints that may play the agents of episodes: those whose addresses begin so.

@@ -10,7 +10,7 @@ use domain::task::OutsideAnswer;
 use generation::episodes::{self, NewGroup, OpenError};
 use llm::limits::{MOST_CALLS, MOST_REPLY_BYTES};
 use store::episodes::{AgentRequest, Episode};
-use store::{episodes as stored, outside_requests, players};
+use store::{episodes as stored, players};
 use tokio::time::{Instant, sleep, sleep_until};
 use uuid::Uuid;
 
@@ -107,8 +107,7 @@ pub async fn lose(app: &App, id: Uuid, turn: Option<u32>, reason: String) -> Res
 }
 
 async fn answer(app: &App, id: Uuid, to: AgentRequest, answer: OutsideAnswer) -> Result<()> {
-    let mut db = app.pool().acquire().await?;
-    if outside_requests::answer(&mut db, id, to.request, &answer).await? {
+    if app.agents_answers().answer(id, to.request, answer).await? {
         return Ok(());
     }
     Err(HttpError::Conflict(format!("turn {} was answered by another message", to.turn)))
