@@ -123,7 +123,7 @@ async fn create(
     bytes: Bytes,
 ) -> OrsResult<Response> {
     let id = caller::session_id(&headers)?;
-    let of = projects::of_conversation(&mut *app.pool().acquire().await?, id).await?;
+    let of = projects::of_conversation(&mut *app.pool().acquire().await?, id).await?.map(|project| project.id);
     match of {
         Some(project) if project == trainer.project => audit.nothing_changed(),
         Some(_) => return Err(HttpError::Conflict("the session belongs to another project".to_owned()).into()),
