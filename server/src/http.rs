@@ -45,6 +45,7 @@ mod page;
 mod progress;
 mod projects;
 mod ratings;
+mod recent_conversations;
 mod reviews;
 mod rows;
 mod runs;

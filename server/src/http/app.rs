@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::allowed_urls::AllowedUrl;
 use super::answer_queue::AnswerQueue;
 use super::episode_signals::EpisodeSignals;
+use super::recent_conversations::RecentConversations;
 use super::shares::AllShares;
 use super::stored_environments::StoredEnvironments;
 use datasets::index::Index;
@@ -63,6 +64,7 @@ struct Shared {
     environments: StoredEnvironments,
     episodes: EpisodeSignals,
     agents_answers: AnswerQueue,
+    recent_conversations: RecentConversations,
 }
 
 impl App {
@@ -78,6 +80,7 @@ impl App {
             environments: StoredEnvironments::default(),
             episodes,
             agents_answers: AnswerQueue::start(&setup.pool),
+            recent_conversations: RecentConversations::default(),
             setup,
         }))
     }
@@ -114,6 +117,11 @@ impl App {
     /// Where answers of agents are left.
     pub fn agents_answers(&self) -> &AnswerQueue {
         &self.0.agents_answers
+    }
+
+    /// Conversations of episodes that were looked at lately.
+    pub fn recent_conversations(&self) -> &RecentConversations {
+        &self.0.recent_conversations
     }
 
     /// Endpoints that may play the agents of episodes: those whose addresses begin so.

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -27,6 +28,7 @@ pub struct EpisodeSignals {
     /// Episodes whose agents are endpoints that this process asks.
     by_endpoint: Arc<Mutex<HashSet<Uuid>>>,
     endpoints: Arc<Semaphore>,
+    is_listening: Arc<AtomicBool>,
 }
 
 impl EpisodeSignals {
@@ -36,15 +38,18 @@ impl EpisodeSignals {
             wanted: Arc::default(),
             by_endpoint: Arc::default(),
             endpoints: Arc::new(Semaphore::new(MOST_ENDPOINTS)),
+            is_listening: Arc::default(),
         };
         let (pool, stop) = (pool.clone(), stop.clone());
         let (waiting, wanted) = (Arc::clone(&signals.waiting), Arc::clone(&signals.wanted));
+        let is_listening = Arc::clone(&signals.is_listening);
         tokio::spawn(stop.run_until_cancelled_owned(async move {
             wanted.notified().await;
             loop {
-                if let Err(error) = listen(&pool, &waiting).await {
+                if let Err(error) = listen(&pool, &waiting, &is_listening).await {
                     debug!(%error, "cannot listen for episodes");
                 }
+                is_listening.store(false, Ordering::Relaxed);
                 tokio::time::sleep(AGAIN_AFTER).await;
             }
         }));
@@ -67,6 +72,11 @@ impl EpisodeSignals {
         self.by_endpoint.lock().contains(&episode)
     }
 
+    /// Whether the database tells this process of episodes, as far as it knows.
+    pub fn is_listening(&self) -> bool {
+        self.is_listening.load(Ordering::Relaxed)
+    }
+
     /// Somebody who waits for an episode.
     pub fn of(&self, episode: Uuid) -> Signal {
         self.wanted.notify_one();
@@ -75,11 +85,12 @@ impl EpisodeSignals {
     }
 }
 
-async fn listen(pool: &PgPool, waiting: &Waiting) -> sqlx::Result<()> {
+async fn listen(pool: &PgPool, waiting: &Waiting, is_listening: &AtomicBool) -> sqlx::Result<()> {
     // A connection of its own: it is held for as long as the process lives.
     let own = PgPoolOptions::new().max_connections(1).connect_lazy_with((*pool.connect_options()).clone());
     let mut listener = PgListener::connect_with(&own).await?;
     listener.listen(WAITING).await?;
+    is_listening.store(true, Ordering::Relaxed);
     while let Some(told) = listener.try_recv().await? {
         let waits = told.payload().parse().ok().and_then(|id: Uuid| waiting.lock().get(&id).cloned());
         if let Some(waits) = waits {

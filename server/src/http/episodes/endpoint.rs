@@ -99,7 +99,7 @@ impl EndpointAgent {
                 sleep(LOOK_AGAIN).await;
                 continue;
             };
-            let episode = view::of(app, id, since).await?;
+            let episode = view::of_stored(app, now, since).await?;
             heard.take(episode.messages, episode.refused);
             let asked = ChatRequest {
                 role: Role::Agent.into(),
@@ -115,8 +115,8 @@ impl EndpointAgent {
                 Err(error) => return play::lose(app, id, Some(waiting.turn), error.to_string()).await,
             };
             heard.say(&reply);
-            let turn = play::send(app, id, Some(waiting.turn), &AgentTurn::Reply(reply)).await?;
-            since = Since::Turn(turn);
+            let taken = play::send(app, id, Some(waiting.turn), &AgentTurn::Reply(reply)).await?;
+            since = Since::Turn(taken.turn);
         }
     }
 }

@@ -8,7 +8,9 @@ use domain::chat::{AgentTurn, ChatReply};
 use domain::message::ToolCall;
 use domain::task::OutsideAnswer;
 use generation::episodes::{self, NewGroup, OpenError};
+use generation::order::CheckedOrder;
 use llm::limits::{MOST_CALLS, MOST_REPLY_BYTES};
+use projects::library::Library;
 use store::episodes::{AgentRequest, Episode};
 use store::{episodes as stored, players};
 use tokio::time::{Instant, sleep, sleep_until};
@@ -17,6 +19,7 @@ use uuid::Uuid;
 use super::{PATIENCE, environment};
 use crate::http::app::App;
 use crate::http::audit::Audit;
+use crate::http::episode_signals::Signal;
 use crate::http::error::{HttpError, Result};
 
 /// How often it is looked where an episode stands that nobody told of.
@@ -24,7 +27,7 @@ const POLL: Duration = Duration::from_secs(1);
 /// A client that can be kept waiting waits this long for users that are models, and for somebody who plays.
 const LONG_PATIENCE: Duration = Duration::from_mins(10);
 
-/// Opens episodes of one group: their ids.
+/// Opens episodes of one group of an environment: their ids.
 pub async fn open(
     app: &App,
     project: Uuid,
@@ -33,6 +36,16 @@ pub async fn open(
     audit: Audit,
 ) -> Result<Vec<Uuid>> {
     let (library, order) = environment::checked(app, project, environment).await.map_err(environment::within)?;
+    open_checked(app, (&library, order), group, audit).await
+}
+
+/// Opens episodes of one group of an order that was checked: their ids.
+pub async fn open_checked(
+    app: &App,
+    (library, order): (&Library, CheckedOrder),
+    group: NewGroup<'_>,
+    audit: Audit,
+) -> Result<Vec<Uuid>> {
     if let Some(scenario) = group.scenario
         && !order.config.scenarios.iter().any(|known| known == scenario)
     {
@@ -43,9 +56,9 @@ pub async fn open(
         return Err(HttpError::invalid("/group", "must be at least 0"));
     }
     let mut tx = app.pool().begin().await?;
-    let (run, _) = episodes::run_of(&mut tx, &library, order).await?;
+    let (run, _) = episodes::run_of(&mut tx, library, order).await?;
     let (run, config) = episodes::stored(&mut tx, run).await?;
-    let opened = episodes::open(&mut tx, &library, (&run, &config), group).await.map_err(|error| {
+    let opened = episodes::open(&mut tx, library, (&run, &config), group).await.map_err(|error| {
         match error.downcast::<OpenError>() {
             Ok(OpenError::Refused(refused)) => store::StoreError::from(refused).into(),
             Ok(closed) => HttpError::Conflict(closed.to_string()),
@@ -84,15 +97,24 @@ pub fn reply(message: AgentMessage) -> Result<(Option<u32>, ChatReply)> {
     Ok((turn, reply))
 }
 
-/// Takes a turn of the agent: the event that it will be. `turn`: the one that is meant, if that was said.
-pub async fn send(app: &App, id: Uuid, turn: Option<u32>, said: &AgentTurn) -> Result<u32> {
+/// A turn of the agent that was taken.
+pub struct TakenTurn {
+    /// The event that it will be.
+    pub turn: u32,
+    /// Hears what follows it.
+    signal: Signal,
+}
+
+/// Takes a turn of the agent. `turn`: the one that is meant, if that was said.
+pub async fn send(app: &App, id: Uuid, turn: Option<u32>, said: &AgentTurn) -> Result<TakenTurn> {
+    let signal = app.episodes().of(id);
     let waiting = open_turn(&get(app, id).await?)?;
     if let Some(turn) = turn.filter(|turn| *turn != waiting.turn) {
         return Err(HttpError::Conflict(format!("turn {turn} is over; the agent's turn is {}", waiting.turn)));
     }
     let said = serde_json::to_value(said).map_err(|error| HttpError::Internal(error.into()))?;
     answer(app, id, waiting, OutsideAnswer::Message(said)).await?;
-    Ok(waiting.turn)
+    Ok(TakenTurn { turn: waiting.turn, signal })
 }
 
 /// Gives up an episode whose agent cannot answer.
@@ -177,18 +199,34 @@ pub async fn end(app: &App, id: Uuid, how: &Closing) -> Result<()> {
 pub async fn agents_turn_or_end(app: &App, id: Uuid, patience: Duration) -> Result<Episode> {
     let deadline = Instant::now() + patience;
     // What is told from now on is heard.
-    let mut signals = app.episodes().of(id);
+    let signal = app.episodes().of(id);
+    let episode = get(app, id).await?;
+    if is_played(&episode) { until_turn_or_end(app, id, signal, deadline).await } else { Ok(episode) }
+}
+
+/// Like [`agents_turn_or_end`], after a turn of the agent: the player tells when it has been played on.
+pub async fn next_turn_or_end(app: &App, id: Uuid, after: TakenTurn, patience: Duration) -> Result<Episode> {
+    if !app.episodes().is_listening() {
+        return agents_turn_or_end(app, id, patience).await;
+    }
+    until_turn_or_end(app, id, after.signal, Instant::now() + patience).await
+}
+
+/// Whether something has to happen before it is the agent's turn or the end, and somebody may do it.
+fn is_played(episode: &Episode) -> bool {
+    episode.outcome.is_none() && episode.waiting.is_none() && episode.run_state == RunState::Running
+}
+
+async fn until_turn_or_end(app: &App, id: Uuid, mut signal: Signal, deadline: Instant) -> Result<Episode> {
     loop {
-        let episode = get(app, id).await?;
-        let is_played =
-            episode.outcome.is_none() && episode.waiting.is_none() && episode.run_state == RunState::Running;
-        if !is_played || Instant::now() >= deadline {
-            return Ok(episode);
-        }
         let is_told = tokio::select! {
-            () = signals.told() => true,
+            () = signal.told() => true,
             () = sleep_until(deadline.min(Instant::now() + POLL)) => false,
         };
+        let episode = get(app, id).await?;
+        if !is_played(&episode) || Instant::now() >= deadline {
+            return Ok(episode);
+        }
         if !is_told && !players::any(&mut *app.pool().acquire().await?).await? {
             return Ok(episode);
         }
@@ -200,14 +238,28 @@ pub async fn agents_turn_or_end(app: &App, id: Uuid, patience: Duration) -> Resu
 /// # Errors
 /// The run does not go on.
 pub async fn agents_turn_or_end_at_last(app: &App, id: Uuid) -> Result<Episode> {
+    let now = agents_turn_or_end(app, id, PATIENCE).await?;
+    at_last(app, id, now).await
+}
+
+/// Like [`next_turn_or_end`], for clients that can be kept waiting.
+///
+/// # Errors
+/// The run does not go on.
+pub async fn next_turn_or_end_at_last(app: &App, id: Uuid, after: TakenTurn) -> Result<Episode> {
+    let now = next_turn_or_end(app, id, after, PATIENCE).await?;
+    at_last(app, id, now).await
+}
+
+async fn at_last(app: &App, id: Uuid, mut now: Episode) -> Result<Episode> {
     let deadline = Instant::now() + LONG_PATIENCE;
     loop {
-        let now = agents_turn_or_end(app, id, PATIENCE).await?;
         check_played(&now)?;
         if now.outcome.is_some() || now.waiting.is_some() || Instant::now() >= deadline {
             return Ok(now);
         }
         sleep(POLL).await;
+        now = agents_turn_or_end(app, id, PATIENCE).await?;
     }
 }
 
