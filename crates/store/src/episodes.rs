@@ -59,32 +59,29 @@ pub async fn reserve(db: &mut PgConnection, run: Uuid, n: i32) -> Result<Option<
 pub async fn insert(db: &mut PgConnection, run: Uuid, new: &[(PlannedConversation, String)]) -> Result<()> {
     let column = |of: fn(&PlannedConversation) -> String| new.iter().map(|(one, _)| of(one)).collect::<Vec<_>>();
     let numbers = |of: fn(&PlannedConversation) -> i32| new.iter().map(|(one, _)| of(one)).collect::<Vec<_>>();
-    let positions = numbers(|one| one.position);
     sqlx::query!(
-        "INSERT INTO tasks (id, run_id, kind, position, scenario, repeat, persona, complexity, world, attempt)
-         SELECT id, $1, 'conversation', position, scenario, repeat, persona, complexity, world, 1
-         FROM unnest($2::uuid[], $3::int[], $4::text[], $5::int[], $6::text[], $7::text[], $8::text[])
-             AS new (id, position, scenario, repeat, persona, complexity, world)",
+        "WITH new AS (
+             SELECT * FROM unnest($2::uuid[], $3::int[], $4::text[], $5::int[], $6::text[], $7::text[], $8::text[])
+                 AS new (id, position, scenario, repeat, persona, complexity, world)
+         ), begun AS (
+             INSERT INTO tasks (id, run_id, kind, position, scenario, repeat, persona, complexity, world, attempt)
+             SELECT id, $1, 'conversation', position, scenario, repeat, persona, complexity, world, 1 FROM new
+         ), claimable AS (
+             INSERT INTO claims (run_id, first_position, last_position) SELECT $1, position, position FROM new
+         ) SELECT pg_notify($9, $1::text)",
         run,
         &new.iter().map(|(one, _)| one.id).collect::<Vec<_>>(),
-        &positions,
+        &numbers(|one| one.position),
         &column(|one| one.scenario.clone()),
         &numbers(|one| one.repeat),
         &column(|one| one.persona.clone()),
         &column(|one| one.complexity.clone()),
-        &new.iter().map(|(_, world)| world.clone()).collect::<Vec<_>>()
+        &new.iter().map(|(_, world)| world.clone()).collect::<Vec<_>>(),
+        control::CHANNEL
     )
-    .execute(&mut *db)
+    .fetch_one(db)
     .await?;
-    sqlx::query!(
-        "INSERT INTO claims (run_id, first_position, last_position)
-         SELECT $1, position, position FROM unnest($2::int[]) AS new (position)",
-        run,
-        &positions
-    )
-    .execute(&mut *db)
-    .await?;
-    control::notify_players(db, run).await
+    Ok(())
 }
 
 /// Where an episode stands.
