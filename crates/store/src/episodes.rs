@@ -108,13 +108,15 @@ pub struct AgentRequest {
 }
 
 pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Episode>> {
+    // By `answered_at`, which is null when the answer is: PostgreSQL would else read the index of all that is open, with what was
+    // answered since it was vacuumed.
     let row = sqlx::query!(
         r#"SELECT run_id, position, scenario AS "scenario!", repeat AS "repeat!", persona AS "persona!",
                   complexity AS "complexity!", attempt, outcome, blame, reason, state, paused_because,
                   open.request AS "request?", (open.body ->> 'turn')::bigint AS turn,
                   (open.body ->> 'reward_if_ended')::smallint AS reward
            FROM tasks JOIN runs ON runs.id = run_id
-           LEFT JOIN LATERAL (SELECT request, body FROM requests WHERE task_id = tasks.id AND answer IS NULL LIMIT 1) AS open ON true
+           LEFT JOIN LATERAL (SELECT request, body FROM requests WHERE task_id = tasks.id AND answered_at IS NULL LIMIT 1) AS open ON true
            WHERE tasks.id = $1 AND runs.kind = $2"#,
         id,
         runs::EPISODES

@@ -110,7 +110,7 @@ pub async fn answer_all(
              SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS given (task, id, answer)
          ), answered AS (
              UPDATE requests SET answer = given.answer::json, answered_at = now() FROM given
-             WHERE task_id = task AND request = id AND requests.answer IS NULL RETURNING task_id, request, run_id, parks
+             WHERE task_id = task AND request = id AND answered_at IS NULL RETURNING task_id, request, run_id, parks
          ), woken AS (
              INSERT INTO claims (run_id, first_position, last_position)
              SELECT answered.run_id, position, position FROM answered JOIN tasks ON tasks.id = task_id WHERE parks
