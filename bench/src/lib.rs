@@ -1,6 +1,8 @@
 //! What the benchmarks stand on: the retail backend of the conformance set, with its recorded world of 1.5 MB, and the
 //! documents of a project to play.
 
+mod episode_load;
+pub mod machine;
 mod project;
 pub mod rows;
 
@@ -13,6 +15,7 @@ use engine::playbook::{Playbook, Sources, compile};
 use engine::{InitialWorld, World};
 use serde_json::Value;
 
+pub use episode_load::EpisodeLoad;
 pub use project::{Lines, Project};
 
 /// The playbook and its initial world; `None` where the recordings are not beside the repository.
@@ -46,4 +49,11 @@ pub fn resident() -> u64 {
     const PAGE: u64 = 4096;
     let statm = fs::read_to_string("/proc/self/statm").unwrap_or_default();
     statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or_default() * PAGE
+}
+
+/// The receipt that a text names. Receipts have other numbers in each conversation, and agents repeat them.
+pub fn receipt(text: &str) -> Option<&str> {
+    let start = text.find("rec_")?;
+    let length = text[start + 4..].bytes().take_while(u8::is_ascii_alphanumeric).count();
+    Some(&text[start..start + 4 + length])
 }

@@ -65,6 +65,8 @@ impl Project {
 pub struct Lines {
     /// The agent's turns as messages, by hire and number of the turn.
     pub turns: BTreeMap<(String, usize), Value>,
+    /// The hire that each scenario is about.
+    pub hires: BTreeMap<String, String>,
     /// How the agent asks back.
     pub clarification: String,
     /// What tools answer that a model simulates, by the call as they are asked it: `tool({"argument":"value"})`.
@@ -84,6 +86,7 @@ impl Project {
             lines.clarification.clone_from(&case.playbook.spec.clarification);
             let hire = case.scenario.user_facts.get("hire_id").and_then(Value::as_str).context("it names no hire")?;
             let hire = hire.to_owned();
+            lines.hires.insert(case.scenario.id.clone(), hire.clone());
             let (conversation, _) = solvability::play(Conversation::new(case.into()));
             let state = conversation.state();
             let spoken = state.agent().messages.iter().filter(|message| matches!(message, Message::Assistant { .. }));

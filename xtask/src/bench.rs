@@ -9,7 +9,7 @@ use crate::process::run;
 use crate::test::e2e;
 use crate::{install, places};
 
-const ALL: [&str; 14] = [
+const ALL: [&str; 15] = [
     "create",
     "durable",
     "latency",
@@ -17,6 +17,7 @@ const ALL: [&str; 14] = [
     "restart",
     "errors",
     "pipelining",
+    "episodes",
     "rows",
     "funnel",
     "talks",

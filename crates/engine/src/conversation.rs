@@ -61,10 +61,13 @@ impl Conversation {
     /// Continues a conversation from its committed events.
     pub fn resume<'a>(case: Arc<Case>, events: impl IntoIterator<Item = &'a Event>) -> Result<Self, ReplayError> {
         let mut conversation = Self::new(case);
-        for event in events {
-            conversation.state.apply(event.clone())?;
-        }
+        conversation.follow(events)?;
         Ok(conversation)
+    }
+
+    /// Takes up committed events that somebody else has made of it.
+    pub fn follow<'a>(&mut self, events: impl IntoIterator<Item = &'a Event>) -> Result<(), ReplayError> {
+        events.into_iter().try_for_each(|event| self.state.apply(event.clone()))
     }
 
     /// A conversation that was played, up to its end and as if it had not been judged yet: it is verified and judged

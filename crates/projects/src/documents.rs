@@ -39,10 +39,17 @@ pub async fn files(pool: &PgPool, project: Uuid) -> anyhow::Result<Files> {
 /// # Errors
 /// [`BadInput`] with what the project still lacks.
 pub async fn library(pool: &PgPool, cache: &Cache, project: Uuid) -> anyhow::Result<Arc<Library>> {
+    // It is read first: what is read later is this or newer, and what is newer has another stamp.
+    let stamp = documents::stamp(&mut *pool.acquire().await?, project).await?;
+    if let Some(known) = cache.of_project(project, stamp) {
+        return Ok(known);
+    }
     let files = files(pool, project).await?;
     if files.is_empty() {
         let message = "the project has no documents yet; upload an archive, or use `groundstate sync --push`";
         return Err(BadInput::one("documents", message).into());
     }
-    Ok(cache.assemble(files).await?.map_err(BadInput)?)
+    let library = cache.assemble(files).await?.map_err(BadInput)?;
+    cache.note_project(project, stamp, &library.files.hash());
+    Ok(library)
 }

@@ -19,7 +19,7 @@ const MOST_REQUESTS: usize = 2_000;
 /// The database is away, or what is stored is no row of this run.
 pub async fn of(pool: &PgPool, run: &Run, inputs: &InputRows, position: i32) -> anyhow::Result<Option<RowTrace>> {
     let mut db = pool.acquire().await?;
-    let Some(begun) = tasks::begun(&mut db, run.id, position..=position).await?.pop() else { return Ok(None) };
+    let Some(begun) = tasks::begun(&mut db, run.id, &[position..=position]).await?.pop() else { return Ok(None) };
     let (mut requests, mut more) = (Vec::new(), 0);
     events::each(&mut db, begun.planned.id, |event: RowEvent| {
         let Some(request) = request(event) else { return };

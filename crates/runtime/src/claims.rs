@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use store::control;
 use store::journal::TaskFailure;
 use store::players::{self, Claim};
-use store::tasks;
+use store::tasks::{self, BegunTask};
 use tokio::task::{Id, JoinSet};
 use tokio::time::Instant;
 use tracing::error;
@@ -74,21 +74,37 @@ impl Claims {
         self.open.keys().chain(&self.closing).copied().collect()
     }
 
-    /// Begins to play what is claimed.
+    /// Begins to play what is claimed of a run.
     pub async fn begin<R: Runnable>(
+        &mut self,
+        claims: Vec<Claim>,
+        run: &R,
+        play_with: (&CommitQueue, &Inbox),
+        playing: &mut JoinSet<TaskResult>,
+    ) -> anyhow::Result<()> {
+        let id = run.control().run.id;
+        let left_behind = claims.iter().filter(|claim| claim.left_behind);
+        let left_behind: Vec<_> = left_behind.map(Claim::positions).collect();
+        let mut begun = HashMap::new();
+        if !left_behind.is_empty() {
+            let found = || async { tasks::begun(&mut *self.pool.acquire().await?, id, &left_behind).await };
+            begun.extend(store::patiently(found).await?.into_iter().map(|begun| (begun.planned.position, begun)));
+        }
+        for claim in claims {
+            self.begin_one(claim, run, &mut begun, play_with, playing);
+        }
+        Ok(())
+    }
+
+    fn begin_one<R: Runnable>(
         &mut self,
         claim: Claim,
         run: &R,
+        begun: &mut HashMap<i32, BegunTask>,
         (queue, inbox): (&CommitQueue, &Inbox),
         playing: &mut JoinSet<TaskResult>,
-    ) -> anyhow::Result<()> {
+    ) {
         let claimed = Instant::now();
-        let mut begun = HashMap::new();
-        if claim.left_behind {
-            let found =
-                || async { tasks::begun(&mut *self.pool.acquire().await?, claim.run_id, claim.positions()).await };
-            begun.extend(store::patiently(found).await?.into_iter().map(|begun| (begun.planned.position, begun)));
-        }
         let mut left = 0;
         for position in claim.positions() {
             let begun = begun.remove(&position);
@@ -115,7 +131,6 @@ impl Claims {
         if left == 0 {
             self.settle(key);
         }
-        Ok(())
     }
 
     pub fn ended(&mut self, played: TaskResult) {

@@ -23,13 +23,14 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use serde_json::Value;
 use store::journal::{Completion, EncodedEvents, JournalEntry, ModelUsage, TaskFailure};
+use store::outside_requests::OpenRequest;
 use store::tasks::PlannedTask;
 use tokio::time::Instant;
 use tracing::{Instrument, error_span};
 
 use crate::binding::Executor;
 use crate::commit::{CommitError, CommitQueue};
-use crate::inbox::Inbox;
+use crate::inbox::{ExpectedAnswer, Inbox};
 use crate::loaded_run::{Halt, LoadedRun};
 use crate::prefetch::Prefetches;
 use crate::request_answer::RequestAnswer;
@@ -170,6 +171,7 @@ pub async fn fail<K: RunKind>(
         completion: Some(completion),
         usage: Vec::new(),
         answered: Vec::new(),
+        opened: Vec::new(),
     };
     queue.commit(entry).await?;
     Ok(failure)
@@ -220,6 +222,8 @@ struct Drive<'a, K: RunKind> {
     prefetched: Prefetches<K::Responder>,
     /// Requests that are made and not answered.
     open: Vec<RequestId>,
+    /// Requests to somebody outside that are kept, and not yet waited for.
+    expected: Vec<(RequestId, ExpectedAnswer)>,
     answers: FuturesUnordered<BoxFuture<'a, TimedAnswer<K::Responder>>>,
     /// Where models tell of replies that still come.
     listener: Option<Channel<PartialReply<K::Responder>>>,
@@ -270,6 +274,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
             world: run.kind.world(planned),
             prefetched: Prefetches::default(),
             open: Vec::new(),
+            expected: Vec::new(),
             answers: FuturesUnordered::new(),
             listener: None,
             used: UsedServices::new(planned.id),
@@ -315,7 +320,8 @@ impl<'a, K: RunKind> Drive<'a, K> {
 
     /// Makes the requests that are not made yet, and takes one answer.
     async fn wait(&mut self, requests: &[Request<K::Responder>]) -> Result<(), StopReason> {
-        self.commit_events().await?;
+        let opened = self.open_with_events(requests);
+        self.commit_events(opened).await?;
         let mut halted = Halt::Paused;
         for request in requests {
             if self.open.contains(&request.id) {
@@ -365,8 +371,8 @@ impl<'a, K: RunKind> Drive<'a, K> {
         Ok(completion)
     }
 
-    /// Commits what has happened since the last commit.
-    async fn commit_events(&mut self) -> Result<(), StopReason> {
+    /// Commits what has happened since the last commit, and what somebody outside is asked next.
+    async fn commit_events(&mut self, opened: Vec<OpenRequest>) -> Result<(), StopReason> {
         // A task has a row before anybody is asked for it: its id is found again only there.
         if self.events.is_empty() && self.answered.is_empty() && !self.begins {
             return Ok(());
@@ -375,7 +381,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
             self.events.clear();
             return Ok(());
         };
-        let entry = self.entry(None)?;
+        let entry = JournalEntry { opened, ..self.entry(None)? };
         Ok(keep_entry(self.run, queue, entry).await?)
     }
 
@@ -393,6 +399,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
             completion,
             usage: std::mem::take(&mut self.usage),
             answered: std::mem::take(&mut self.answered),
+            opened: Vec::new(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Requests that somebody outside of this process answers: an outside agent, a worker. A request is a row; whoever
 //! answers it writes to the row, and the player that waits is told. A crash loses nothing: the next player finds the row.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use sqlx::postgres::PgListener;
 use store::outside_requests::{self, CHANNEL, OpenRequest};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tracing::{debug, warn};
 use uuid::Uuid;
 
@@ -37,7 +38,39 @@ pub struct Inbox {
 #[derive(Default)]
 struct Shared {
     waiting: Mutex<HashMap<Key, oneshot::Sender<OutsideAnswer>>>,
+    /// Tasks of which a request may have been answered.
+    told: Mutex<HashSet<Uuid>>,
     more: Notify,
+}
+
+impl Shared {
+    fn tell(&self, task: Uuid) {
+        self.told.lock().insert(task);
+        self.more.notify_one();
+    }
+}
+
+/// The answer to a request, which is heard of from when this is made, also before the request is there.
+pub struct ExpectedAnswer {
+    answered: oneshot::Receiver<OutsideAnswer>,
+    parks: bool,
+}
+
+impl ExpectedAnswer {
+    /// Waits for the answer, however long that takes. One whose task parks is waited for only [`SOON`]; `None`: it stays where
+    /// others find it.
+    pub async fn wait(self) -> Option<OutsideAnswer> {
+        let soon = async { if self.parks { tokio::time::sleep(SOON).await } else { std::future::pending().await } };
+        let answered = tokio::select! {
+            answered = self.answered => answered,
+            () = soon => return None,
+        };
+        match answered {
+            Ok(answer) => Some(answer),
+            // Another wait for the same request took its place, or the player ends.
+            Err(_) => std::future::pending().await,
+        }
+    }
 }
 
 impl Inbox {
@@ -56,39 +89,40 @@ impl Inbox {
         tokio::join!(self.deliver(), self.listen());
     }
 
-    /// Puts a request where others find it, and waits for the answer, however long that takes. One whose task parks is waited
-    /// for only [`SOON`]; `None`: it stays where others find it.
-    ///
-    /// # Errors
-    /// The database refuses the request.
-    pub async fn answer(self, request: OpenRequest) -> store::Result<Option<OutsideAnswer>> {
-        let open = || async { outside_requests::open(&mut *self.pool.acquire().await?, self.player, &request).await };
-        store::patiently(open).await?;
+    /// Makes ready for the answer to a request.
+    pub fn expect(&self, request: &OpenRequest) -> ExpectedAnswer {
         let (answer, answered) = oneshot::channel();
         self.shared.waiting.lock().insert((request.task, request.request), answer);
         self.shared.more.notify_one();
-        let soon = async { if request.parks { tokio::time::sleep(SOON).await } else { std::future::pending().await } };
-        let answered = tokio::select! {
-            answered = answered => answered,
-            () = soon => return Ok(None),
-        };
-        match answered {
-            Ok(answer) => Ok(Some(answer)),
-            // Another wait for the same request took its place, or the player ends.
-            Err(_) => std::future::pending().await,
-        }
+        ExpectedAnswer { answered, parks: request.parks }
+    }
+
+    /// Puts a request where others find it. It may be there already, and be answered.
+    ///
+    /// # Errors
+    /// The database refuses the request.
+    pub async fn open(&self, request: &OpenRequest) -> store::Result<()> {
+        let open = || async { outside_requests::open(&mut *self.pool.acquire().await?, self.player, request).await };
+        store::patiently(open).await?;
+        self.shared.tell(request.task);
+        Ok(())
     }
 
     async fn deliver(&self) {
+        let mut poll = Instant::now();
         loop {
-            tokio::select! {
-                () = self.shared.more.notified() => {}
-                () = tokio::time::sleep(POLL) => {}
+            let is_told = tokio::select! {
+                () = self.shared.more.notified() => true,
+                () = tokio::time::sleep_until(poll) => false,
+            };
+            let told = std::mem::take(&mut *self.shared.told.lock());
+            if !is_told {
+                poll = Instant::now() + POLL;
             }
             let keys: Vec<Key> = {
                 let mut waiting = self.shared.waiting.lock();
                 waiting.retain(|_, answer| !answer.is_closed());
-                waiting.keys().copied().collect()
+                waiting.keys().filter(|(task, _)| !is_told || told.contains(task)).copied().collect()
             };
             if keys.is_empty() {
                 continue;
@@ -121,8 +155,10 @@ impl Inbox {
     async fn ring_at_answers(&self) -> sqlx::Result<()> {
         let mut listener = PgListener::connect_with(&self.pool).await?;
         listener.listen(CHANNEL).await?;
-        while listener.try_recv().await?.is_some() {
-            self.shared.more.notify_one();
+        while let Some(answered) = listener.try_recv().await? {
+            if let Ok(task) = answered.payload().parse() {
+                self.shared.tell(task);
+            }
         }
         Ok(())
     }

@@ -52,7 +52,7 @@ pub async fn play<K: RunKind>(run: &LoadedRun<K>, place: Place) -> Result<Option
     };
     let (pool, id) = (&run.control.pool, run.control.run.id);
     warn!(run = %id, position, reason, "a task is ended");
-    let found = || async { tasks::begun(&mut *pool.acquire().await?, id, position..=position).await };
+    let found = || async { tasks::begun(&mut *pool.acquire().await?, id, &[position..=position]).await };
     let found = store::patiently(found).await.map_err(|error| StopReason::Broken(error.into()))?.pop();
     let begins = found.is_none();
     let planned = match found {

@@ -68,32 +68,29 @@ pub async fn paused_because(db: &mut PgConnection, run: Uuid) -> Result<Option<S
 pub async fn insert(db: &mut PgConnection, run: Uuid, new: &[(PlannedConversation, String)]) -> Result<()> {
     let column = |of: fn(&PlannedConversation) -> String| new.iter().map(|(one, _)| of(one)).collect::<Vec<_>>();
     let numbers = |of: fn(&PlannedConversation) -> i32| new.iter().map(|(one, _)| of(one)).collect::<Vec<_>>();
-    let positions = numbers(|one| one.position);
     sqlx::query!(
-        "INSERT INTO tasks (id, run_id, kind, position, scenario, repeat, persona, complexity, world, attempt)
-         SELECT id, $1, 'conversation', position, scenario, repeat, persona, complexity, world, 1
-         FROM unnest($2::uuid[], $3::int[], $4::text[], $5::int[], $6::text[], $7::text[], $8::text[])
-             AS new (id, position, scenario, repeat, persona, complexity, world)",
+        "WITH new AS (
+             SELECT * FROM unnest($2::uuid[], $3::int[], $4::text[], $5::int[], $6::text[], $7::text[], $8::text[])
+                 AS new (id, position, scenario, repeat, persona, complexity, world)
+         ), begun AS (
+             INSERT INTO tasks (id, run_id, kind, position, scenario, repeat, persona, complexity, world, attempt)
+             SELECT id, $1, 'conversation', position, scenario, repeat, persona, complexity, world, 1 FROM new
+         ), claimable AS (
+             INSERT INTO claims (run_id, first_position, last_position) SELECT $1, position, position FROM new
+         ) SELECT pg_notify($9, $1::text)",
         run,
         &new.iter().map(|(one, _)| one.id).collect::<Vec<_>>(),
-        &positions,
+        &numbers(|one| one.position),
         &column(|one| one.scenario.clone()),
         &numbers(|one| one.repeat),
         &column(|one| one.persona.clone()),
         &column(|one| one.complexity.clone()),
-        &new.iter().map(|(_, world)| world.clone()).collect::<Vec<_>>()
+        &new.iter().map(|(_, world)| world.clone()).collect::<Vec<_>>(),
+        control::CHANNEL
     )
-    .execute(&mut *db)
+    .fetch_one(db)
     .await?;
-    sqlx::query!(
-        "INSERT INTO claims (run_id, first_position, last_position)
-         SELECT $1, position, position FROM unnest($2::int[]) AS new (position)",
-        run,
-        &positions
-    )
-    .execute(&mut *db)
-    .await?;
-    control::notify_players(db, run).await
+    Ok(())
 }
 
 /// Where an episode stands.
@@ -122,6 +119,8 @@ pub struct AgentRequest {
 }
 
 pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Episode>> {
+    // By `answered_at`, which is null when the answer is: PostgreSQL would else read the index of all that is open, with what was
+    // answered since it was vacuumed.
     let row = sqlx::query!(
         r#"SELECT run_id, position, scenario AS "scenario!", repeat AS "repeat!", persona AS "persona!",
                   complexity AS "complexity!", attempt, outcome, blame, reason, state, paused_because,
@@ -130,7 +129,7 @@ pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Episode>> {
                   EXISTS (SELECT FROM endpoint_agents AS agent WHERE agent.task_id = tasks.id
                           AND (endpoint IS NOT NULL OR leased_until > now())) AS "by_endpoint!"
            FROM tasks JOIN runs ON runs.id = run_id
-           LEFT JOIN LATERAL (SELECT request, body FROM requests WHERE task_id = tasks.id AND answer IS NULL LIMIT 1) AS open ON true
+           LEFT JOIN LATERAL (SELECT request, body FROM requests WHERE task_id = tasks.id AND answered_at IS NULL LIMIT 1) AS open ON true
            WHERE tasks.id = $1 AND runs.kind = $2"#,
         id,
         runs::EPISODES

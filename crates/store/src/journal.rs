@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 pub use self::encoded_events::EncodedEvents;
 use super::copy::Rows;
+use super::outside_requests::OpenRequest;
 use super::tasks::PlannedTask;
 use super::verdicts::{StoredVerdict, agreement, scores, weighted_mean};
 use super::{Result, conversations, events, outside_requests, players};
@@ -38,6 +39,8 @@ pub struct JournalEntry {
     pub usage: Vec<ModelUsage>,
     /// Requests to somebody outside whose answers the events hold.
     pub answered: Vec<i64>,
+    /// Requests to somebody outside that follow from the events, and are there as soon as these are.
+    pub opened: Vec<OpenRequest>,
 }
 
 /// How a task ended.
@@ -140,6 +143,7 @@ pub async fn commit(
     copy(&mut tx, EVENTS, Some(all_events(entries, now))).await?;
     keep_events_for_retries(&mut tx, entries).await?;
     close_requests(&mut tx, entries).await?;
+    open_requests(&mut tx, entries).await?;
     copy(&mut tx, VERDICTS, verdicts(entries, now)?).await?;
     tally(&mut tx, writer, entries).await?;
     let usage = entries.iter().flat_map(|entry| entry.usage.iter().map(|usage| (entry.run, usage)));
@@ -185,6 +189,11 @@ async fn close_requests(db: &mut PgConnection, entries: &[&JournalEntry]) -> Res
     let ended = completions(entries).filter(|(_, completion)| completion.asked_outside);
     let tasks: Vec<Uuid> = ended.map(|(entry, _)| entry.planned.id).collect();
     if tasks.is_empty() { Ok(()) } else { outside_requests::close(db, &tasks).await }
+}
+
+async fn open_requests(db: &mut PgConnection, entries: &[&JournalEntry]) -> Result<()> {
+    let opened: Vec<&OpenRequest> = entries.iter().flat_map(|entry| &entry.opened).collect();
+    if opened.is_empty() { Ok(()) } else { outside_requests::open_all(db, &opened).await }
 }
 
 /// Entries that end their tasks.

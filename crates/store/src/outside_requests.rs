@@ -1,14 +1,15 @@
 //! Requests of tasks that somebody outside of the playing process answers: an outside agent, a worker.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use domain::task::OutsideAnswer;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use sqlx::PgConnection;
+use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
-use super::{BadRow, Result, control, interval};
+use super::{BadRow, Result, StoreError, control, interval, players};
 
 /// Where players hear that a request was answered.
 pub const CHANNEL: &str = "groundstate_requests";
@@ -31,29 +32,39 @@ pub struct OpenRequest {
     pub parks: bool,
 }
 
-/// Puts a request where others find it, and says so. It may be there already, from a player that died. A task that has ended, or
-/// whose run was cancelled, gets none, and none is from a player that was given up and does not know it yet.
+/// Puts a request where others find it, and says so. Nothing is opened for a player that was given up and does not know it yet.
 pub async fn open(db: &mut PgConnection, player: i64, new: &OpenRequest) -> Result<()> {
-    let body = new.body.to_string();
+    let mut tx = db.begin().await?;
+    if players::hold(&mut tx, player).await? {
+        open_all(&mut tx, &[new]).await?;
+    }
+    Ok(tx.commit().await?)
+}
+
+/// Puts requests where others find them, and says so. They may be there already, from a player that died. A task that has ended,
+/// or whose run was cancelled, gets none. The transaction holds the player: nobody else ends its tasks meanwhile.
+pub(crate) async fn open_all(db: &mut PgConnection, new: &[&OpenRequest]) -> Result<()> {
     sqlx::query!(
-        "WITH opened AS (
+        "WITH new AS (
+             SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::interval[], $7::bool[])
+                 AS new (task, request, run, kind, body, patience, parks)
+         ), opened AS (
              INSERT INTO requests (task_id, request, run_id, kind, body, expires_at, parks)
-             SELECT id, $2::bigint, $3::uuid, $4::text, $5::text::json, now() + $6::interval, $7
-             FROM tasks WHERE id = $1 AND outcome IS NULL AND EXISTS (SELECT FROM players WHERE id = $9)
-                 AND EXISTS (SELECT FROM runs WHERE id = $3 AND state <> 'cancelled') FOR SHARE
+             SELECT task, request, run, new.kind, body::json, now() + patience, parks
+             FROM new JOIN tasks ON tasks.id = task JOIN runs ON runs.id = run
+             WHERE outcome IS NULL AND state <> 'cancelled'
              ON CONFLICT (task_id, request) DO NOTHING
-         ) SELECT pg_notify($8, $1::text)",
-        new.task,
-        new.request,
-        new.run,
-        new.kind,
-        body,
-        new.patience.map(interval) as _,
-        new.parks,
-        WAITING,
-        player
+         ) SELECT pg_notify($8, task::text) FROM new",
+        &new.iter().map(|new| new.task).collect::<Vec<_>>(),
+        &new.iter().map(|new| new.request).collect::<Vec<_>>(),
+        &new.iter().map(|new| new.run).collect::<Vec<_>>(),
+        &new.iter().map(|new| new.kind.clone()).collect::<Vec<_>>(),
+        &new.iter().map(|new| new.body.to_string()).collect::<Vec<_>>(),
+        &new.iter().map(|new| new.patience.map(interval)).collect::<Vec<_>>() as _,
+        &new.iter().map(|new| new.parks).collect::<Vec<_>>(),
+        WAITING
     )
-    .fetch_one(db)
+    .fetch_all(db)
     .await?;
     Ok(())
 }
@@ -77,29 +88,47 @@ pub async fn waiting(db: &mut PgConnection, kind: &str, limit: i64) -> Result<Ve
     .collect()
 }
 
-/// Answers a request, and tells its player. Where the task is with none, somebody may claim it again. False if the request was
-/// answered before, or is not there.
+/// Answers a request, and tells its player. False if the request was answered before, or is not there.
 pub async fn answer(db: &mut PgConnection, task: Uuid, request: i64, answer: &OutsideAnswer) -> Result<bool> {
-    let answer = serde_json::to_string(answer).map_err(|error| bad(task, "answer", &error))?;
-    // A claim that is there is locked: a player that leaves it sees the answer, or this makes a new one.
+    Ok(!answer_all(db, &[(task, request, answer)]).await?.is_empty())
+}
+
+/// Answers requests, each of them once, and tells their players. Where a task is with none, somebody may claim it again. Those that
+/// took their answers: the others were answered before, or are not there.
+pub async fn answer_all(
+    db: &mut PgConnection,
+    answers: &[(Uuid, i64, &OutsideAnswer)],
+) -> Result<HashSet<(Uuid, i64)>> {
+    let texts = answers.iter().map(|(task, _, answer)| {
+        serde_json::to_string(answer).map_err(|error| StoreError::from(bad(*task, "answer", &error)))
+    });
+    let texts = texts.collect::<Result<Vec<_>>>()?;
+    // A claim that is there is locked, in the order in which players leave theirs: a player that leaves it sees the answer, or this
+    // makes a new one.
     let answered = sqlx::query!(
-        "WITH answered AS (
-             UPDATE requests SET answer = $3::text::json, answered_at = now()
-             WHERE task_id = $1 AND request = $2 AND answer IS NULL RETURNING task_id, run_id, parks
+        "WITH given AS (
+             SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS given (task, id, answer)
+         ), answered AS (
+             UPDATE requests SET answer = given.answer::json, answered_at = now() FROM given
+             WHERE task_id = task AND request = id AND answered_at IS NULL RETURNING task_id, request, run_id, parks
          ), woken AS (
              INSERT INTO claims (run_id, first_position, last_position)
              SELECT answered.run_id, position, position FROM answered JOIN tasks ON tasks.id = task_id WHERE parks
+             ORDER BY answered.run_id, position
              ON CONFLICT (run_id, first_position) DO UPDATE SET deaths = claims.deaths RETURNING run_id, player
+         ), free AS (
+             SELECT DISTINCT run_id FROM woken WHERE player IS NULL
          )
-         SELECT pg_notify($4, $1::text), (SELECT pg_notify($5, run_id::text) FROM woken WHERE player IS NULL) AS told
+         SELECT task_id, request, pg_notify($4, task_id::text),
+             (SELECT count(pg_notify($5, run_id::text)) FROM free) AS told
          FROM answered",
-        task,
-        request,
-        answer,
+        &answers.iter().map(|(task, ..)| *task).collect::<Vec<_>>(),
+        &answers.iter().map(|(_, request, _)| *request).collect::<Vec<_>>(),
+        &texts,
         CHANNEL,
         control::CHANNEL
     );
-    Ok(!answered.fetch_all(db).await?.is_empty())
+    Ok(answered.fetch_all(db).await?.into_iter().map(|row| (row.task_id, row.request)).collect())
 }
 
 /// Gives up requests that nobody answered in time, some at once. How many.

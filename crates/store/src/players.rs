@@ -341,6 +341,25 @@ async fn claim_left(db: &mut PgConnection, player: i64, wanted: &ClaimRequest<'_
     Ok(left.fetch_optional(db).await?)
 }
 
+/// Takes more claims of one position each, of a run that has left one behind: new episodes and answers to those that are with no
+/// player make them one by one, and a statement takes many. None of a run that bounds what is played of it at once.
+pub async fn claim_single_positions(db: &mut PgConnection, player: i64, run: Uuid, most: i32) -> Result<Vec<Claim>> {
+    let claims = sqlx::query_as!(
+        Claim,
+        r#"UPDATE claims SET player = $1 WHERE run_id = $2 AND first_position IN (
+             SELECT first_position FROM claims JOIN runs ON runs.id = run_id
+             WHERE run_id = $2 AND player IS NULL AND first_position = last_position AND deaths < $4
+                 AND state = 'running' AND finished_at IS NULL AND max_in_flight IS NULL
+             ORDER BY first_position LIMIT $3 FOR UPDATE OF claims SKIP LOCKED)
+         RETURNING run_id, first_position, last_position, true AS "left_behind!", deaths"#,
+        player,
+        run,
+        i64::from(most),
+        DEATHS_TO_QUARANTINE
+    );
+    Ok(claims.fetch_all(db).await?)
+}
+
 async fn claim_new(
     db: &mut PgConnection,
     player: i64,

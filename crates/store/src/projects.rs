@@ -103,9 +103,13 @@ pub async fn of_run(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> {
 }
 
 /// The project of a conversation.
-pub async fn of_conversation(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> {
-    let project =
-        sqlx::query_scalar!("SELECT project_id FROM tasks c JOIN runs ON runs.id = c.run_id WHERE c.id = $1", id);
+pub async fn of_conversation(db: &mut PgConnection, id: Uuid) -> Result<Option<Project>> {
+    let project = sqlx::query_as!(
+        Project,
+        "SELECT p.id, p.name, p.title, p.created_at FROM tasks c JOIN runs ON runs.id = c.run_id JOIN projects p ON p.id = project_id
+         WHERE c.id = $1",
+        id
+    );
     Ok(project.fetch_optional(db).await?)
 }
 

@@ -50,14 +50,15 @@ pub struct BegunTask {
     pub ended: bool,
 }
 
-/// Those of a range of positions that have begun: of each position the last attempt.
-pub async fn begun(db: &mut PgConnection, run: Uuid, positions: RangeInclusive<i32>) -> Result<Vec<BegunTask>> {
+/// Those of ranges of positions that have begun: of each position the last attempt.
+pub async fn begun(db: &mut PgConnection, run: Uuid, ranges: &[RangeInclusive<i32>]) -> Result<Vec<BegunTask>> {
     let rows = sqlx::query!(
         r#"SELECT id, position, scenario, repeat, persona, complexity, attempt, outcome IS NOT NULL AS "ended!"
-           FROM tasks WHERE run_id = $1 AND position BETWEEN $2 AND $3 AND NOT superseded"#,
+           FROM unnest($2::int[], $3::int[]) AS range (first, last)
+           JOIN tasks ON run_id = $1 AND position BETWEEN first AND last AND NOT superseded"#,
         run,
-        positions.start(),
-        positions.end()
+        &ranges.iter().map(|range| *range.start()).collect::<Vec<_>>(),
+        &ranges.iter().map(|range| *range.end()).collect::<Vec<_>>()
     );
     let rows = rows.fetch_all(db).await?.into_iter();
     Ok(rows

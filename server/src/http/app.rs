@@ -10,8 +10,10 @@ use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
 use super::allowed_urls::AllowedUrl;
+use super::answer_queue::AnswerQueue;
 use super::endpoint_agents::EndpointAgents;
 use super::episode_signals::EpisodeSignals;
+use super::recent_conversations::RecentConversations;
 use super::shares::AllShares;
 use super::stored_environments::StoredEnvironments;
 use datasets::index::Index;
@@ -63,6 +65,8 @@ struct Shared {
     environments: StoredEnvironments,
     episodes: EpisodeSignals,
     endpoint_agents: EndpointAgents,
+    agents_answers: AnswerQueue,
+    recent_conversations: RecentConversations,
 }
 
 impl App {
@@ -71,9 +75,17 @@ impl App {
         let index = Index::new(setup.pool.clone());
         let searched = IndexCache::new(setup.objects.clone(), setup.files.join("indexes"));
         let episodes = EpisodeSignals::new(&setup.pool, &setup.stop);
-        let (shares, environments) = (AllShares::default(), StoredEnvironments::default());
-        let endpoint_agents = EndpointAgents::new();
-        Self(Arc::new(Shared { setup, index, searched, shares, environments, episodes, endpoint_agents }))
+        Self(Arc::new(Shared {
+            index,
+            searched,
+            shares: AllShares::default(),
+            environments: StoredEnvironments::default(),
+            episodes,
+            endpoint_agents: EndpointAgents::new(),
+            agents_answers: AnswerQueue::start(&setup.pool),
+            recent_conversations: RecentConversations::default(),
+            setup,
+        }))
     }
 
     pub fn pool(&self) -> &PgPool {
@@ -108,6 +120,16 @@ impl App {
     /// Endpoints that this server asks as the agents of episodes.
     pub fn endpoint_agents(&self) -> &EndpointAgents {
         &self.0.endpoint_agents
+    }
+
+    /// Where answers of agents are left.
+    pub fn agents_answers(&self) -> &AnswerQueue {
+        &self.0.agents_answers
+    }
+
+    /// Conversations of episodes that were looked at lately.
+    pub fn recent_conversations(&self) -> &RecentConversations {
+        &self.0.recent_conversations
     }
 
     /// Endpoints that may play the agents of episodes: those whose addresses begin so.

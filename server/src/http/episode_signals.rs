@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -22,23 +23,31 @@ pub struct EpisodeSignals {
     waiting: Arc<Waiting>,
     /// Rings when somebody waits for the first time: until then no connection listens.
     wanted: Arc<Notify>,
+    is_listening: Arc<AtomicBool>,
 }
 
 impl EpisodeSignals {
     pub fn new(pool: &PgPool, stop: &CancellationToken) -> Self {
-        let signals = Self { waiting: Arc::default(), wanted: Arc::default() };
+        let signals = Self { waiting: Arc::default(), wanted: Arc::default(), is_listening: Arc::default() };
         let (pool, stop) = (pool.clone(), stop.clone());
         let (waiting, wanted) = (Arc::clone(&signals.waiting), Arc::clone(&signals.wanted));
+        let is_listening = Arc::clone(&signals.is_listening);
         tokio::spawn(stop.run_until_cancelled_owned(async move {
             wanted.notified().await;
             loop {
-                if let Err(error) = listen(&pool, &waiting).await {
+                if let Err(error) = listen(&pool, &waiting, &is_listening).await {
                     debug!(%error, "cannot listen for episodes");
                 }
+                is_listening.store(false, Ordering::Relaxed);
                 tokio::time::sleep(AGAIN_AFTER).await;
             }
         }));
         signals
+    }
+
+    /// Whether the database tells this process of episodes, as far as it knows.
+    pub fn is_listening(&self) -> bool {
+        self.is_listening.load(Ordering::Relaxed)
     }
 
     /// Somebody who waits for an episode.
@@ -49,11 +58,12 @@ impl EpisodeSignals {
     }
 }
 
-async fn listen(pool: &PgPool, waiting: &Waiting) -> sqlx::Result<()> {
+async fn listen(pool: &PgPool, waiting: &Waiting, is_listening: &AtomicBool) -> sqlx::Result<()> {
     // A connection of its own: it is held for as long as the process lives.
     let own = PgPoolOptions::new().max_connections(1).connect_lazy_with((*pool.connect_options()).clone());
     let mut listener = PgListener::connect_with(&own).await?;
     listener.listen(WAITING).await?;
+    is_listening.store(true, Ordering::Relaxed);
     while let Some(told) = listener.try_recv().await? {
         let waits = told.payload().parse().ok().and_then(|id: Uuid| waiting.lock().get(&id).cloned());
         if let Some(waits) = waits {

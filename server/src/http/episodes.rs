@@ -159,9 +159,10 @@ pub async fn send(
     // What was said stands in the events of the episode.
     audit.nothing_changed();
     let (turn, reply) = message::reply(message)?;
-    let turn = play::send(&app, id, turn, &AgentTurn::Reply(reply)).await?;
-    play::agents_turn_or_end(&app, id, PATIENCE).await?;
-    let episode = view::of(&app, id, Since::Turn(turn)).await?;
+    let taken = play::send(&app, id, turn, &AgentTurn::Reply(reply)).await?;
+    let since = Since::Turn(taken.turn);
+    let now = play::next_turn_or_end(&app, id, taken, PATIENCE).await?;
+    let episode = view::of_stored(&app, now, since).await?;
     Ok(Json(as_seen_by(&app, &runner.caller, runner.project, episode).await?))
 }
 
@@ -198,8 +199,8 @@ pub async fn close(State(app): State<App>, _: Runner, audit: Audit, Path(id): Pa
 async fn first_turns(app: &App, opened: &[Uuid], deadline: Instant) -> Result<Vec<Episode>> {
     let deadline = if opened.len() > MOST_AWAITED { Instant::now() } else { deadline };
     let each = stream::iter(opened.to_vec()).map(|id| async move {
-        play::agents_turn_or_end(app, id, deadline.saturating_duration_since(Instant::now())).await?;
-        view::of(app, id, Since::Start).await
+        let now = play::agents_turn_or_end(app, id, deadline.saturating_duration_since(Instant::now())).await?;
+        view::of_stored(app, now, Since::Start).await
     });
     each.buffered(AT_ONCE).try_collect().await
 }

@@ -123,7 +123,7 @@ async fn create(
     bytes: Bytes,
 ) -> OrsResult<Response> {
     let id = caller::session_id(&headers)?;
-    let of = projects::of_conversation(&mut *app.pool().acquire().await?, id).await?;
+    let of = projects::of_conversation(&mut *app.pool().acquire().await?, id).await?.map(|project| project.id);
     match of {
         Some(project) if project == trainer.project => audit.nothing_changed(),
         Some(_) => return Err(HttpError::Conflict("the session belongs to another project".to_owned()).into()),
@@ -147,7 +147,7 @@ async fn open(app: &App, trainer: &TrainerOf, id: Uuid, bytes: &Bytes, audit: Au
         _ => return Err(HttpError::invalid("", "give `split` and `index`, or `task_spec`").into()),
     };
     let group = NewGroup { scenario: Some(&task.scenario), group: Some(task.group), samples: 1, id: Some(id) };
-    match play::open(app, trainer.project, &list.environment, group, audit).await {
+    match play::open_checked(app, (&list.library, list.order), group, audit).await {
         // The same request came a moment before, by another connection.
         Err(HttpError::Store(error)) if error.is_twice() => {}
         opened => drop(opened?),

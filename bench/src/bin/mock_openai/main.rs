@@ -20,7 +20,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use bench::{Lines, Project};
+use bench::{Lines, Project, receipt};
 use clap::Parser;
 use parking_lot::Mutex;
 use rand::RngExt;
@@ -105,7 +105,7 @@ struct Message {
 async fn main() -> anyhow::Result<()> {
     let flags = Flags::parse();
     let project = Project::read(&flags.project, Some(&flags.playbook))?;
-    let Lines { turns, clarification, answers } = project.lines()?;
+    let Lines { turns, clarification, answers, .. } = project.lines()?;
     let mock = Arc::new(Mock {
         wait: LogNormal::new(flags.median_ms.max(0.001).ln(), flags.sigma)?,
         turns: turns.into_iter().map(|(key, reply)| (key, streamed(&reply))).collect(),
@@ -230,13 +230,6 @@ impl Mock {
             _ => Some(turn.clone()),
         }
     }
-}
-
-/// The receipt that a text names.
-fn receipt(text: &str) -> Option<&str> {
-    let start = text.find("rec_")?;
-    let length = text[start + 4..].bytes().take_while(u8::is_ascii_alphanumeric).count();
-    Some(&text[start..start + 4 + length])
 }
 
 /// A good verdict, or the part of one that a schema asks for.

@@ -68,6 +68,13 @@ impl Caller {
         Ok((serde_json::from_slice(&body)?, took))
     }
 
+    /// Puts something, which must go right.
+    pub async fn put(&self, path: &str, body: &Value) -> anyhow::Result<()> {
+        let (status, text) = self.ask(Method::PUT, path, Some(body)).await?;
+        ensure!(status.is_success(), "{path}: {status} {text}");
+        Ok(())
+    }
+
     /// The answer to a POST, which must be right.
     pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &Value) -> anyhow::Result<T> {
         let (status, text) = self.ask(Method::POST, path, Some(body)).await?;

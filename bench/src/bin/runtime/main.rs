@@ -5,9 +5,9 @@ mod api;
 mod cases;
 mod crash;
 mod create;
+mod episodes;
 mod export;
 mod hosts;
-mod machine;
 mod neighbours;
 mod pages;
 mod pipelining;
@@ -19,6 +19,7 @@ mod workflows;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use bench::machine;
 use bench::rows::Renamed;
 use clap::{Parser, Subcommand};
 use tokio::signal::ctrl_c;
@@ -94,6 +95,8 @@ enum Case {
         #[arg(long, default_value_t = 200)]
         requests: usize,
     },
+    /// Episodes over HTTP, whose agents answer at once
+    Episodes(episodes::Flags),
     /// Judges, and parallel calls of tools, asked one after another and at once
     Pipelining {
         #[arg(long, default_value_t = 320)]
@@ -176,6 +179,7 @@ async fn case(flags: Flags) -> anyhow::Result<()> {
         Case::Pages { runs, n, copies, requests } => {
             pages::pages(&place, &pages::Size { runs, n, copies }, requests).await
         }
+        Case::Episodes(flags) => episodes::case(&place, &flags).await,
         Case::Pipelining { n } => pipelining::case(&place, n).await,
         Case::Export { n, copies } => export::case(&place, n, copies).await,
         Case::RowsAlike { with, n, renamed } => rows_alike::case(flags.programs, with, n, &renamed).await,

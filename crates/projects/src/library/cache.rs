@@ -5,6 +5,7 @@ use std::sync::Arc;
 use domain::Problem;
 use parking_lot::Mutex;
 use tokio::task::spawn_blocking;
+use uuid::Uuid;
 
 use super::{Files, Library};
 
@@ -15,8 +16,16 @@ const ROOM: usize = 8;
 #[derive(Clone, Default)]
 pub struct Cache(Arc<Mutex<CacheEntries>>);
 
-/// By the hash of the files; the one that was used last stands last.
-type CacheEntries = Vec<(String, Arc<Library>)>;
+#[derive(Default)]
+struct CacheEntries {
+    /// By the hash of the files; the one that was used last stands last.
+    libraries: Vec<(String, Arc<Library>)>,
+    /// Of projects the hash of their files, as long as their documents have this stamp.
+    projects: Vec<(Uuid, Stamp, String)>,
+}
+
+/// Changes whenever a document of a project does.
+type Stamp = (i64, i64);
 
 impl Cache {
     /// The library of documents that were found sound before.
@@ -41,21 +50,41 @@ impl Cache {
 
     /// The library of the files with this hash, if it is kept.
     pub fn get(&self, hash: &str) -> Option<Arc<Library>> {
+        self.0.lock().library(hash)
+    }
+
+    /// The library of a project whose documents have this stamp, if it is kept.
+    pub fn of_project(&self, project: Uuid, stamp: Stamp) -> Option<Arc<Library>> {
         let mut kept = self.0.lock();
-        let at = kept.iter().position(|(known, _)| known == hash)?;
-        // The one that was used last stands last.
-        let found = kept.remove(at);
-        kept.push(found);
-        kept.last().map(|(_, library)| Arc::clone(library))
+        let known = kept.projects.iter().find(|(known, at, _)| (*known, *at) == (project, stamp));
+        let hash = known.map(|(.., hash)| hash.clone())?;
+        kept.library(&hash)
+    }
+
+    /// Remembers that a library is that of a project, as long as its documents have this stamp.
+    pub fn note_project(&self, project: Uuid, stamp: Stamp, hash: &str) {
+        let CacheEntries { libraries, projects } = &mut *self.0.lock();
+        projects.retain(|(known, _, hash)| *known != project && libraries.iter().any(|(kept, _)| kept == hash));
+        projects.push((project, stamp, hash.to_owned()));
     }
 
     /// Keeps a library under the hash of its files, in place of the one that was used longest ago.
     pub fn insert(&self, hash: String, library: Arc<Library>) {
-        let mut kept = self.0.lock();
+        let kept = &mut self.0.lock().libraries;
         kept.retain(|(known, _)| *known != hash);
         if kept.len() == ROOM {
             kept.remove(0);
         }
         kept.push((hash, library));
+    }
+}
+
+impl CacheEntries {
+    fn library(&mut self, hash: &str) -> Option<Arc<Library>> {
+        let at = self.libraries.iter().position(|(known, _)| known == hash)?;
+        // The one that was used last stands last.
+        let found = self.libraries.remove(at);
+        self.libraries.push(found);
+        self.libraries.last().map(|(_, library)| Arc::clone(library))
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use domain::chat::ChatRequest;
-use domain::task::{Attention, Heard, Request, RequestBody, Task};
+use domain::task::{Attention, Heard, OutsideAnswer, Request, RequestBody, Task};
 use futures::channel::mpsc;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
@@ -16,7 +16,6 @@ use tracing::{Instrument, error_span};
 
 use super::{Drive, HeardReply, PartialReply, RequestTimes, StopReason, TimedAnswer};
 use crate::binding::{Executor, OutsideParty};
-use crate::inbox::Inbox;
 use crate::loaded_run::Halt;
 use crate::prefetch::prefetched_or;
 use crate::request_answer::RequestAnswer;
@@ -111,7 +110,18 @@ impl<'a, K: RunKind> Drive<'a, K> {
                 let unheard = || StopReason::Broken(anyhow!("nobody outside can be asked for {}", request.role));
                 let inbox = self.inbox.ok_or_else(unheard)?;
                 self.asked_outside = true;
-                self.ask_outside(request, party, inbox)
+                let committed = self.expected.iter().position(|(id, _)| *id == request.id);
+                match committed.map(|at| self.expected.swap_remove(at)) {
+                    Some((_, expected)) => self.hear_outside(async move { Ok(expected.wait().await) }),
+                    None => {
+                        let open = self.outside_request(request, party);
+                        let expected = inbox.expect(&open);
+                        self.hear_outside(async move {
+                            inbox.open(&open).await?;
+                            Ok(expected.wait().await)
+                        })
+                    }
+                }
             }
         };
         self.open.push(request.id);
@@ -157,16 +167,32 @@ impl<'a, K: RunKind> Drive<'a, K> {
         Ok(prefetched_or(prefetched, call.map(RequestAnswer::Model).boxed()))
     }
 
-    /// A request that somebody outside answers is kept in the database: at a pause nobody waits for it.
-    fn ask_outside(
-        &self,
-        request: &Request<K::Responder>,
-        party: &OutsideParty,
-        inbox: &'a Inbox,
-    ) -> BoxFuture<'a, RequestAnswer> {
+    /// The requests to somebody outside that are made next, if events are to be kept before: both are kept together. Their
+    /// answers are heard of from now on.
+    pub(super) fn open_with_events(&mut self, requests: &[Request<K::Responder>]) -> Vec<OpenRequest> {
+        let Some(inbox) = self.inbox.filter(|_| !self.events.is_empty() || self.begins) else { return Vec::new() };
+        let mut opened = Vec::new();
+        for request in requests {
+            if self.open.contains(&request.id) || self.expected.iter().any(|(id, _)| *id == request.id) {
+                continue;
+            }
+            let executor = self.run.kind.binding(&request.to).map(|binding| &binding.executor);
+            let Some(Executor::Outside(party)) = executor else { continue };
+            if self.run.control.may_ask().is_err() {
+                break;
+            }
+            let open = self.outside_request(request, party);
+            self.asked_outside = true;
+            self.expected.push((request.id, inbox.expect(&open)));
+            opened.push(open);
+        }
+        opened
+    }
+
+    fn outside_request(&self, request: &Request<K::Responder>, party: &OutsideParty) -> OpenRequest {
         let prompt = || self.task.prompt(request).and_then(|chat| serde_json::to_value(chat).ok());
         let body = watchdog::step(|| self.task.message(request).or_else(prompt)).unwrap_or_default();
-        let open = OpenRequest {
+        OpenRequest {
             task: self.planned.id,
             request: request.id.0.cast_signed(),
             run: self.run.control.run.id,
@@ -174,9 +200,15 @@ impl<'a, K: RunKind> Drive<'a, K> {
             body,
             patience: party.patience,
             parks: self.run.kind.parks(),
-        };
-        let run = self.run;
-        let (answer, stopped) = (inbox.clone().answer(open), run.control.stopped_asking());
+        }
+    }
+
+    /// A request that somebody outside answers is kept in the database: at a pause nobody waits for it.
+    fn hear_outside(
+        &self,
+        answer: impl Future<Output = store::Result<Option<OutsideAnswer>>> + Send + 'a,
+    ) -> BoxFuture<'a, RequestAnswer> {
+        let stopped = self.run.control.stopped_asking();
         async move {
             tokio::select! {
                 answer = answer => match answer.transpose() {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use metrics::{counter, gauge};
-use store::players::{self, Claim, ClaimRequest};
+use sqlx::PgPool;
+use store::players::{self, Claim, ClaimRequest, QuarantinePolicy};
 use store::runs;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
@@ -174,12 +175,13 @@ impl<R: Runnable> ClaimLoop<'_, R> {
                 quarantined: self.player.quarantined(),
             };
             // Not the same when it is done twice: if the answer is lost, a claim may be ours that we do not know of.
-            let claimed = async { players::claim(&mut *pool.acquire().await?, self.id, &wanted).await }.await;
-            let claim = match claimed {
+            let claimed = match claim_some(pool, self.id, &wanted).await {
+                Ok(claimed) if claimed.is_empty() => return Ok(false),
                 // A command that plays one run is ended by people, so deaths mean nothing here.
-                Ok(Some(claim)) if options.only.is_some() => Claim { deaths: 0, ..claim },
-                Ok(Some(claim)) => claim,
-                Ok(None) => return Ok(false),
+                Ok(claimed) if options.only.is_some() => {
+                    claimed.into_iter().map(|claim| Claim { deaths: 0, ..claim }).collect()
+                }
+                Ok(claimed) => claimed,
                 Err(error) if players::is_given_up(&error) => return Err(ClaimFailure::GivenUp),
                 Err(error) if error.is_outage() => {
                     let known = self.claims.known();
@@ -189,15 +191,17 @@ impl<R: Runnable> ClaimLoop<'_, R> {
                 }
                 Err(error) => return Err(ClaimFailure::Failed(error.into())),
             };
-            counter!("groundstate_claims_total").increment(1);
-            let run = match self.run(claim.run_id).await {
+            counter!("groundstate_claims_total").increment(claimed.len() as u64);
+            let run = match self.run(claimed[0].run_id).await {
                 Ok(run) => run,
                 Err(error) => {
-                    self.unplayable.leave(&claim, &error).await.map_err(anyhow::Error::from)?;
+                    for claim in &claimed {
+                        self.unplayable.leave(claim, &error).await.map_err(anyhow::Error::from)?;
+                    }
                     continue;
                 }
             };
-            self.claims.begin(claim, &run, (&self.queue, &self.inbox), &mut self.playing).await?;
+            self.claims.begin(claimed, &run, (&self.queue, &self.inbox), &mut self.playing).await?;
         }
     }
 
@@ -237,4 +241,17 @@ impl<R: Runnable> ClaimLoop<'_, R> {
         }
         self.claims.ended(played);
     }
+}
+
+/// A claim of the run that is next; where it is one position that was left behind, others of the run with it.
+async fn claim_some(pool: &PgPool, player: i64, wanted: &ClaimRequest<'_>) -> store::Result<Vec<Claim>> {
+    let mut db = pool.acquire().await?;
+    let Some(claim) = players::claim(&mut db, player, wanted).await? else { return Ok(Vec::new()) };
+    let is_alone = claim.left_behind && claim.first_position == claim.last_position;
+    let (run, more) = (claim.run_id, wanted.most - 1);
+    let mut claims = vec![claim];
+    if is_alone && more > 0 && wanted.quarantined != QuarantinePolicy::Only {
+        claims.extend(players::claim_single_positions(&mut db, player, run, more).await?);
+    }
+    Ok(claims)
 }

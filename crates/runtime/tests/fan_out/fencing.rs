@@ -54,6 +54,7 @@ async fn a_commit_of_a_player_that_was_given_up_is_refused_and_another_goes_on(p
         completion: None,
         usage: Vec::new(),
         answered: Vec::new(),
+        opened: Vec::new(),
     };
     let id = entry.planned.id;
     assert!(matches!(queue.commit(entry).await, Err(CommitError::GivenUp)));

@@ -46,8 +46,8 @@ pub fn bearer(headers: &HeaderMap) -> Result<Option<&str>> {
 /// # Errors
 /// It is not valid, or the database is away.
 pub async fn by_token(db: &mut PgConnection, token: &str) -> Result<Caller> {
-    let token = tokens::used(db, &secret::hash(token), clock::now()).await?.ok_or(HttpError::Unauthorized)?;
-    let user = users::get(db, token.user_id).await?.ok_or(HttpError::Unauthorized)?;
+    let used = tokens::used(db, &secret::hash(token), clock::now()).await?;
+    let (token, user) = used.ok_or(HttpError::Unauthorized)?;
     Ok(Caller::with_token(user, token))
 }
 

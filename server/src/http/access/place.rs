@@ -14,8 +14,10 @@ pub async fn project(db: &mut PgConnection, params: &RawPathParams) -> Result<Pr
         let missing = || HttpError::missing(kind, text);
         let found = match kind {
             "project" => return projects::named(db, text).await?.ok_or_else(missing),
+            "conversation" | "episode" => {
+                return projects::of_conversation(db, id(kind, text)?).await?.ok_or_else(missing);
+            }
             "run" => projects::of_run(db, id(kind, text)?).await?,
-            "conversation" | "episode" => projects::of_conversation(db, id(kind, text)?).await?,
             "judging" => projects::of_judging(db, id(kind, text)?).await?,
             "corpus" => projects::of_corpus(db, id(kind, text)?).await?,
             "queue" => reviews::project(db, id("review queue", text)?).await?,

@@ -104,7 +104,7 @@ impl EndpointAgent {
                 sleep(LOOK_AGAIN).await;
                 continue;
             };
-            let episode = view::of(app, id, since).await?;
+            let episode = view::of_stored(app, now, since).await?;
             heard.take(episode.messages, episode.refused);
             let asked = ChatRequest {
                 role: Role::Agent.into(),
@@ -135,8 +135,8 @@ impl EndpointAgent {
             }
             // What was said while the run was paused counts when it goes on.
             until_played(app, id, lease).await?;
-            let turn = play::send(app, id, Some(waiting.turn), &said).await?;
-            since = Since::Turn(turn);
+            let taken = play::send(app, id, Some(waiting.turn), &said).await?;
+            since = Since::Turn(taken.turn);
         }
     }
 }

@@ -119,15 +119,16 @@ impl EpisodeTools {
         let call = ToolCall::new(String::new(), called.to_owned(), arguments);
         let said = AgentTurn::Reply(ChatReply { tool_calls: vec![call], ..ChatReply::default() });
         // Agents make several calls at once; each is a turn, in the order in which they come.
-        let turn = loop {
+        let taken = loop {
             let turn = play::open_turn(&play::agents_turn_or_end(app, id, left()).await?)?.turn;
             match play::send(app, id, Some(turn), &said).await {
                 Err(HttpError::Conflict(_)) if !left().is_zero() => {}
                 sent => break sent?,
             }
         };
-        play::agents_turn_or_end(app, id, left()).await?;
-        Ok(answer(&view::of(app, id, Since::Turn(turn)).await?))
+        let since = Since::Turn(taken.turn);
+        let now = play::next_turn_or_end(app, id, taken, left()).await?;
+        Ok(answer(&view::of_stored(app, now, since).await?))
     }
 }
 

@@ -7,14 +7,17 @@ use domain::api::episodes::Environment;
 use domain::chat::AgentTurn;
 use domain::task::OutsideAnswer;
 use generation::episodes::{self, GROUPS_BY_CLIENTS, NewGroup, OpenError};
+use generation::order::CheckedOrder;
+use projects::library::Library;
 use store::episodes::{AgentRequest, Episode};
-use store::{episodes as stored, outside_requests, players};
+use store::{episodes as stored, players};
 use tokio::time::{Instant, sleep, sleep_until};
 use uuid::Uuid;
 
 use super::{PATIENCE, environment, message};
 use crate::http::app::App;
 use crate::http::audit::Audit;
+use crate::http::episode_signals::Signal;
 use crate::http::error::{HttpError, Result};
 
 /// How often it is looked where an episode stands that nobody told of.
@@ -22,7 +25,7 @@ const POLL: Duration = Duration::from_secs(1);
 /// A client that can be kept waiting waits this long for users that are models, and for somebody who plays.
 const LONG_PATIENCE: Duration = Duration::from_mins(10);
 
-/// Opens episodes of one group: their ids.
+/// Opens episodes of one group of an environment: their ids.
 pub async fn open(
     app: &App,
     project: Uuid,
@@ -31,6 +34,16 @@ pub async fn open(
     audit: Audit,
 ) -> Result<Vec<Uuid>> {
     let (library, order) = environment::checked(app, project, environment).await.map_err(environment::within)?;
+    open_checked(app, (&library, order), group, audit).await
+}
+
+/// Opens episodes of one group of an order that was checked: their ids.
+pub async fn open_checked(
+    app: &App,
+    (library, order): (&Library, CheckedOrder),
+    group: NewGroup<'_>,
+    audit: Audit,
+) -> Result<Vec<Uuid>> {
     if let Some(scenario) = group.scenario
         && !order.config.scenarios.iter().any(|known| known == scenario)
     {
@@ -41,9 +54,9 @@ pub async fn open(
         return Err(HttpError::invalid("/group", format!("must be from 0 to {}", GROUPS_BY_CLIENTS - 1)));
     }
     let mut tx = app.pool().begin().await?;
-    let (run, _) = episodes::run_of(&mut tx, &library, order).await?;
+    let (run, _) = episodes::run_of(&mut tx, library, order).await?;
     let (run, config) = episodes::stored(&mut tx, run).await?;
-    let opened = episodes::open(&mut tx, &library, (&run, &config), group).await.map_err(|error| {
+    let opened = episodes::open(&mut tx, library, (&run, &config), group).await.map_err(|error| {
         match error.downcast::<OpenError>() {
             Ok(OpenError::Refused(refused)) => store::StoreError::from(refused).into(),
             Ok(closed) => HttpError::Conflict(closed.to_string()),
@@ -55,18 +68,27 @@ pub async fn open(
     Ok(opened.into_iter().map(|planned| planned.id).collect())
 }
 
-/// Takes a turn of the agent: the event that it will be. `turn`: the one that is meant, if that was said.
-pub async fn send(app: &App, id: Uuid, turn: Option<u32>, said: &AgentTurn) -> Result<u32> {
+/// A turn of the agent that was taken.
+pub struct TakenTurn {
+    /// The event that it will be.
+    pub turn: u32,
+    /// Hears what follows it.
+    signal: Signal,
+}
+
+/// Takes a turn of the agent. `turn`: the one that is meant, if that was said.
+pub async fn send(app: &App, id: Uuid, turn: Option<u32>, said: &AgentTurn) -> Result<TakenTurn> {
     if let AgentTurn::Reply(reply) = said {
         message::check_size(reply)?;
     }
+    let signal = app.episodes().of(id);
     let waiting = open_turn(&get(app, id).await?)?;
     if let Some(turn) = turn.filter(|turn| *turn != waiting.turn) {
         return Err(HttpError::Conflict(format!("turn {turn} is over; the agent's turn is {}", waiting.turn)));
     }
     let said = serde_json::to_value(said).map_err(|error| HttpError::Internal(error.into()))?;
     answer(app, id, waiting, OutsideAnswer::Message(said)).await?;
-    Ok(waiting.turn)
+    Ok(TakenTurn { turn: waiting.turn, signal })
 }
 
 /// Gives up an episode whose agent cannot answer.
@@ -81,8 +103,7 @@ pub async fn lose(app: &App, id: Uuid, turn: Option<u32>, reason: String) -> Res
 }
 
 async fn answer(app: &App, id: Uuid, to: AgentRequest, answer: OutsideAnswer) -> Result<()> {
-    let mut db = app.pool().acquire().await?;
-    if outside_requests::answer(&mut db, id, to.request, &answer).await? {
+    if app.agents_answers().answer(id, to.request, answer).await? {
         return Ok(());
     }
     Err(HttpError::Conflict(format!("turn {} was answered by another message", to.turn)))
@@ -152,19 +173,35 @@ pub async fn end(app: &App, id: Uuid, how: &Closing) -> Result<()> {
 pub async fn agents_turn_or_end(app: &App, id: Uuid, patience: Duration) -> Result<Episode> {
     let deadline = Instant::now() + patience;
     // What is told from now on is heard.
-    let mut signals = app.episodes().of(id);
+    let signal = app.episodes().of(id);
+    let episode = get(app, id).await?;
+    if is_played(&episode) { until_turn_or_end(app, id, signal, deadline).await } else { Ok(episode) }
+}
+
+/// Like [`agents_turn_or_end`], after a turn of the agent: the player tells when it has been played on.
+pub async fn next_turn_or_end(app: &App, id: Uuid, after: TakenTurn, patience: Duration) -> Result<Episode> {
+    if !app.episodes().is_listening() {
+        return agents_turn_or_end(app, id, patience).await;
+    }
+    until_turn_or_end(app, id, after.signal, Instant::now() + patience).await
+}
+
+/// Whether something has to happen before it is the agent's turn or the end, and somebody may do it.
+fn is_played(episode: &Episode) -> bool {
+    episode.outcome.is_none() && episode.waiting.is_none() && episode.run_state == RunState::Running
+}
+
+async fn until_turn_or_end(app: &App, id: Uuid, mut signal: Signal, deadline: Instant) -> Result<Episode> {
     loop {
-        let episode = get(app, id).await?;
-        let is_played =
-            episode.outcome.is_none() && episode.waiting.is_none() && episode.run_state == RunState::Running;
-        if !is_played || Instant::now() >= deadline || app.stop().is_cancelled() {
-            return Ok(episode);
-        }
         let is_told = tokio::select! {
-            () = signals.told() => true,
+            () = signal.told() => true,
             () = app.stop().cancelled() => true,
             () = sleep_until(deadline.min(Instant::now() + POLL)) => false,
         };
+        let episode = get(app, id).await?;
+        if !is_played(&episode) || Instant::now() >= deadline || app.stop().is_cancelled() {
+            return Ok(episode);
+        }
         if !is_told && !players::any(&mut *app.pool().acquire().await?).await? {
             return Ok(episode);
         }
@@ -176,14 +213,28 @@ pub async fn agents_turn_or_end(app: &App, id: Uuid, patience: Duration) -> Resu
 /// # Errors
 /// The run does not go on.
 pub async fn agents_turn_or_end_at_last(app: &App, id: Uuid) -> Result<Episode> {
+    let now = agents_turn_or_end(app, id, PATIENCE).await?;
+    at_last(app, id, now).await
+}
+
+/// Like [`next_turn_or_end`], for clients that can be kept waiting.
+///
+/// # Errors
+/// The run does not go on.
+pub async fn next_turn_or_end_at_last(app: &App, id: Uuid, after: TakenTurn) -> Result<Episode> {
+    let now = next_turn_or_end(app, id, after, PATIENCE).await?;
+    at_last(app, id, now).await
+}
+
+async fn at_last(app: &App, id: Uuid, mut now: Episode) -> Result<Episode> {
     let deadline = Instant::now() + LONG_PATIENCE;
     loop {
-        let now = agents_turn_or_end(app, id, PATIENCE).await?;
         check_played(&now)?;
         if now.outcome.is_some() || now.waiting.is_some() || Instant::now() >= deadline || app.stop().is_cancelled() {
             return Ok(now);
         }
         sleep(POLL).await;
+        now = agents_turn_or_end(app, id, PATIENCE).await?;
     }
 }
 

@@ -12,11 +12,12 @@ use domain::transcript::Transcript;
 use domain::verdict::Verification;
 use engine::Conversation;
 use generation::plan;
-use store::{episodes, events};
+use store::{episodes as stored, events};
 use uuid::Uuid;
 
+use super::play;
 use crate::http::app::App;
-use crate::http::error::{HttpError, Result};
+use crate::http::error::Result;
 
 /// Which messages are shown.
 #[derive(Debug, Clone, Copy)]
@@ -30,33 +31,32 @@ pub enum Since {
 
 /// An episode as it stands.
 pub async fn of(app: &App, id: Uuid, since: Since) -> Result<Episode> {
-    let missing = || HttpError::missing("episode", &id.to_string());
-    let (stored, events) = {
-        let mut db = app.pool().acquire().await?;
-        // Where it stands is read first: what it waits for then is in the events.
-        let stored = episodes::get(&mut db, id).await?.ok_or_else(missing)?;
-        (stored, events::of::<Event>(&mut db, id).await?)
-    };
-    let environment = app.environments().of_run(app.pool(), app.libraries(), stored.run).await?;
-    let case = plan::case(&environment.library, &environment.config, environment.run.seed, &stored.planned)?;
-    let conversation = Conversation::resume(Arc::new(case), &events).map_err(anyhow::Error::from)?;
+    of_stored(app, play::get(app, id).await?, since).await
+}
+
+/// An episode of which was read where it stands: what it waits for then is in the events.
+pub async fn of_stored(app: &App, stored: stored::Episode, since: Since) -> Result<Episode> {
+    let id = stored.planned.id;
+    let (conversation, said) = conversation(app, &stored, since).await?;
     let transcript = &conversation.state().transcript;
     let agent = conversation.state().agent();
-    let mut messages = conversation.messages(agent);
+    // The instructions come before what was said.
     let skipped = match since {
         Since::Start => 0,
-        Since::Message(skipped) => skipped.min(messages.len()),
-        // The instructions come before what was said.
-        Since::Turn(turn) => 1 + said_before(&events, turn),
+        Since::Message(skipped) => skipped.min(1 + agent.messages.len()),
+        Since::Turn(_) => 1 + said,
     };
-    messages.drain(..skipped.min(messages.len()));
+    let messages = match skipped.checked_sub(1) {
+        None => conversation.messages(agent),
+        Some(said) => agent.messages.iter().skip(said).cloned().collect(),
+    };
     let refused = transcript.refused().last().filter(|refusal| refusal.role == Role::Agent);
     let state = match (&stored.outcome, stored.waiting) {
         (Some(_), _) => EpisodeState::Ended,
         (None, Some(_)) if !stored.by_endpoint => EpisodeState::Waiting,
         (None, _) => EpisodeState::Playing,
     };
-    Ok(Episode {
+    let episode = Episode {
         id: id.to_string(),
         run: stored.run.to_string(),
         playbook: conversation.case().playbook.spec.name.clone(),
@@ -70,7 +70,38 @@ pub async fn of(app: &App, id: Uuid, since: Since) -> Result<Episode> {
         tools: conversation.functions(agent),
         refused: refused.map(|refusal| refusal.reason.clone()),
         result: stored.outcome.map(|outcome| result(transcript, &outcome)),
-    })
+    };
+    if episode.state != EpisodeState::Ended {
+        app.recent_conversations().keep(id, conversation);
+    }
+    Ok(episode)
+}
+
+/// The conversation of an episode, and how many messages its agent had heard and said before the turn that is asked for.
+async fn conversation(app: &App, stored: &stored::Episode, since: Since) -> Result<(Conversation, usize)> {
+    let id = stored.planned.id;
+    let turn = match since {
+        Since::Turn(turn) => Some(turn),
+        Since::Start | Since::Message(_) => None,
+    };
+    // One that has gone beyond the turn does not know what was said before it.
+    let known = app.recent_conversations().take(id);
+    let known = known.filter(|known| turn.is_none_or(|turn| known.state().transcript.next_seq <= turn));
+    let mut conversation = match known {
+        Some(known) => known,
+        None => {
+            let environment = app.environments().of_run(app.pool(), app.libraries(), stored.run).await?;
+            let case = plan::case(&environment.library, &environment.config, environment.run.seed, &stored.planned)?;
+            Conversation::new(Arc::new(case))
+        }
+    };
+    let next = i32::try_from(conversation.state().transcript.next_seq).unwrap_or(i32::MAX);
+    let events = events::page::<Event>(&mut *app.pool().acquire().await?, id, next - 1, i64::MAX).await?;
+    let (before, after) = events.split_at(turn.map_or(0, |turn| events.partition_point(|event| event.seq < turn)));
+    conversation.follow(before).map_err(anyhow::Error::from)?;
+    let said = conversation.state().agent().messages.len();
+    conversation.follow(after).map_err(anyhow::Error::from)?;
+    Ok((conversation, said))
 }
 
 /// Whether an event is, or will be, a turn of the agent that was taken.
@@ -84,12 +115,6 @@ pub async fn is_turn(app: &App, id: Uuid, turn: u32) -> Result<bool> {
     // The last one may be on its way into the journal.
     let last = events.last().map_or(0, |event| event.seq + 1);
     Ok(turn == last || events.iter().any(|event| event.seq == turn && is_agents(event)))
-}
-
-/// How many messages the agent had heard and said before an event.
-fn said_before(events: &[Event], turn: u32) -> usize {
-    let before: Transcript = events.iter().take_while(|event| event.seq < turn).cloned().collect();
-    before.agent().messages.len()
 }
 
 /// The result of an episode.

@@ -1,5 +1,6 @@
 //! One connection: frames in, and exactly one answer for each.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::{Message as Frame, WebSocket};
@@ -37,6 +38,8 @@ pub struct OpenEnvSession {
     place: (String, String),
     audit: Audit,
     episode: Option<Uuid>,
+    /// What the agent of the episode may call.
+    tools: Vec<Arc<Value>>,
     steps: u32,
 }
 
@@ -76,7 +79,7 @@ struct Request {
 
 impl OpenEnvSession {
     pub const fn new(app: App, key: String, place: (String, String), audit: Audit) -> Self {
-        Self { app, key, place, audit, episode: None, steps: 0 }
+        Self { app, key, place, audit, episode: None, tools: Vec::new(), steps: 0 }
     }
 
     /// Answers until the client goes. An episode that it leaves behind is given up, unless it said goodbye.
@@ -148,11 +151,12 @@ impl OpenEnvSession {
             samples: 1,
             id: None,
         };
-        let opened = play::open(&self.app, trainer.project, &list.environment, group, self.audit.clone()).await?;
+        let opened = play::open_checked(&self.app, (&list.library, list.order), group, self.audit.clone()).await?;
         let id = opened[0];
         (self.episode, self.steps) = (Some(id), 0);
-        play::agents_turn_or_end_at_last(&self.app, id).await?;
-        let episode = view::of(&self.app, id, Since::Start).await?;
+        let now = play::agents_turn_or_end_at_last(&self.app, id).await?;
+        let episode = view::of_stored(&self.app, now, Since::Start).await?;
+        self.tools.clone_from(&episode.tools);
         let said: Vec<&str> = episode.messages.iter().skip(1).map(Message::content).collect();
         let instructions = episode.messages.first().map(Message::content).unwrap_or_default();
         Ok(observation(&json!({"instructions": instructions, "text": said.join("\n")}), &episode))
@@ -162,16 +166,17 @@ impl OpenEnvSession {
         let Some(id) = self.episode else {
             return Err(HttpError::Conflict("no episode has begun; send `reset` first".to_owned()));
         };
-        let episode = view::of(&self.app, id, Since::Start).await?;
         if action.get("type").is_some_and(|kind| kind == "list_tools") {
+            let episode = view::of(&self.app, id, Since::Start).await?;
             let tools: Vec<Value> = tools::of(&episode.tools);
             return Ok(observation(&json!({"tools": tools}), &episode));
         }
-        let (called, reply) = turn(&episode, extract::of_value(Value::Object(action))?)?;
-        let turn = play::send(&self.app, id, episode.turn, &AgentTurn::Reply(reply)).await?;
+        let (called, reply) = turn(&self.tools, extract::of_value(Value::Object(action))?)?;
+        let taken = play::send(&self.app, id, None, &AgentTurn::Reply(reply)).await?;
         self.steps += 1;
-        play::agents_turn_or_end_at_last(&self.app, id).await?;
-        let next = view::of(&self.app, id, Since::Turn(turn)).await?;
+        let since = Since::Turn(taken.turn);
+        let now = play::next_turn_or_end_at_last(&self.app, id, taken).await?;
+        let next = view::of_stored(&self.app, now, since).await?;
         let next = as_seen_by(&self.app, caller, project, next).await?;
         let heard = next.messages.iter().filter(|message| !matches!(message, Message::Assistant { .. }));
         let text = heard.map(Message::content).collect::<Vec<_>>().join("\n");
@@ -184,18 +189,18 @@ impl OpenEnvSession {
 }
 
 /// The turn of the agent that an action is, and the tool that it calls. Words beside a call are said with it.
-fn turn(episode: &Episode, action: Action) -> Result<(Option<String>, ChatReply)> {
+fn turn(functions: &[Arc<Value>], action: Action) -> Result<(Option<String>, ChatReply)> {
     let Action { text, tool_name, arguments } = action;
     let say = |content: String| ChatReply { content, ..ChatReply::default() };
     match tool_name.filter(|name| !name.is_empty()) {
-        Some(tool) if tool == tools::reply_name(&episode.tools) => {
+        Some(tool) if tool == tools::reply_name(functions) => {
             let said = arguments.unwrap_or_default().remove("text");
             let said = said.as_ref().and_then(Value::as_str).or(text.as_deref());
             let said = said.ok_or_else(|| HttpError::BadRequest("`arguments.text` is missing".to_owned()))?;
             Ok((Some(tool), say(said.to_owned())))
         }
         Some(tool) => {
-            let function = episode.tools.iter().find(|function| functions::name(function) == tool);
+            let function = functions.iter().find(|function| functions::name(function) == tool);
             let arguments = Value::Object(functions::given(function, arguments.unwrap_or_default())).to_string();
             let call = ToolCall::new(String::new(), tool.clone(), arguments);
             Ok((Some(tool), ChatReply { tool_calls: vec![call], ..say(text.unwrap_or_default()) }))

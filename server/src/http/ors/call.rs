@@ -67,7 +67,7 @@ async fn begin(app: &App, id: Uuid, asked: &CallBody) -> Result<std::result::Res
             Err(why) => return Ok(Err(refused(&why, Some("input_validation")))),
         };
         match play::send(app, id, Some(turn), &AgentTurn::Reply(reply)).await {
-            Ok(turn) => return Ok(Ok(turn)),
+            Ok(taken) => return Ok(Ok(taken.turn)),
             // Another call came first.
             Err(HttpError::Conflict(_)) => {}
             Err(error) => return Err(error),
@@ -87,8 +87,8 @@ async fn taken_up(app: &App, id: Uuid, task: &str) -> Result<std::result::Result
 async fn answer(app: &App, session: &Session, turn: u32) -> Result<String> {
     let id = session.id;
     // The stream goes on meanwhile.
-    play::agents_turn_or_end_at_last(app, id).await?;
-    let episode = view::of(app, id, Since::Turn(turn)).await?;
+    let now = play::agents_turn_or_end_at_last(app, id).await?;
+    let episode = view::of_stored(app, now, Since::Turn(turn)).await?;
     let episode = as_seen_by(app, &session.caller, session.project, episode).await?;
     if let Some(refused_because) = &episode.refused {
         return Ok(refused(refused_because, Some("input_validation")));

@@ -93,7 +93,6 @@ impl FromRequestParts<App> for Session {
         let missing = || HttpError::NotFound("Active environment not found".to_owned());
         let mut db = app.pool().acquire().await?;
         let project = projects::of_conversation(&mut db, id).await?.ok_or_else(missing)?;
-        let project = projects::get(&mut db, project).await?.ok_or_else(missing)?;
         let project = admitted(&mut db, parts, &caller, project).await?.id;
         Ok(Self { id, caller, project })
     }

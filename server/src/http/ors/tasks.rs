@@ -7,6 +7,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use domain::api::episodes::Environment;
 use domain::corpus::Side;
+use generation::order::CheckedOrder;
 use projects::library::Library;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -31,8 +32,8 @@ pub struct EpisodeTask {
 /// The tasks of a split: all scenarios in turn, and then again, each time with other users.
 pub struct TaskList {
     pub environment: Environment,
-    library: Arc<Library>,
-    scenarios: Vec<String>,
+    pub library: Arc<Library>,
+    pub order: CheckedOrder,
     groups: u32,
     name: String,
 }
@@ -51,11 +52,15 @@ impl TaskList {
         let (library, order) = checks::checked(app, trainer.project, &environment).await?;
         let name = trainer.environment.clone().unwrap_or_else(|| "env".to_owned());
         let groups = environment.groups.unwrap_or(1);
-        Ok(Self { environment, library, scenarios: order.config.scenarios, groups, name })
+        Ok(Self { environment, library, order, groups, name })
+    }
+
+    fn scenarios(&self) -> &[String] {
+        &self.order.config.scenarios
     }
 
     fn len(&self) -> usize {
-        self.scenarios.len() * self.groups as usize
+        self.scenarios().len() * self.groups as usize
     }
 
     /// Negative indices count from the end.
@@ -67,13 +72,13 @@ impl TaskList {
     }
 
     fn task(&self, place: usize) -> EpisodeTask {
-        let scenario = self.scenarios[place % self.scenarios.len()].clone();
-        EpisodeTask { scenario, group: i32::try_from(place / self.scenarios.len()).unwrap_or(i32::MAX) }
+        let scenario = self.scenarios()[place % self.scenarios().len()].clone();
+        EpisodeTask { scenario, group: i32::try_from(place / self.scenarios().len()).unwrap_or(i32::MAX) }
     }
 
     /// The task that a specification of ours is about.
     pub fn of_spec(&self, spec: &Value) -> Result<EpisodeTask> {
-        let scenario = spec["scenario"].as_str().filter(|id| self.scenarios.iter().any(|known| known == id));
+        let scenario = spec["scenario"].as_str().filter(|id| self.scenarios().iter().any(|known| known == id));
         let group = spec["group"].as_i64().unwrap_or_default();
         let group = i32::try_from(group).ok().filter(|group| *group >= 0);
         match (scenario, group) {
@@ -181,7 +186,7 @@ pub async fn range(State(app): State<App>, trainer: TrainerOf, audit: Audit, byt
 pub async fn tools(State(app): State<App>, trainer: TrainerOf) -> OrsResult<Json<Value>> {
     let list = TaskList::of(&app, &trainer, None).await?;
     let mut playbooks: Vec<&str> = Vec::new();
-    for scenario in &list.scenarios {
+    for scenario in list.scenarios() {
         let playbook = list.library.scenarios.get(scenario).map_or("", |scenario| scenario.playbook.as_str());
         if !playbooks.contains(&playbook) {
             playbooks.push(playbook);

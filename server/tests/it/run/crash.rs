@@ -96,6 +96,7 @@ async fn what_a_player_says_that_was_given_up_no_longer_counts(pool: PgPool) {
         completion: None,
         usage: Vec::new(),
         answered: Vec::new(),
+        opened: Vec::new(),
     };
     let id = entry.planned.id;
     assert!(matches!(queue.commit(entry).await, Err(CommitError::GivenUp)));

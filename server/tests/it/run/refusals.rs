@@ -54,6 +54,7 @@ async fn events_and_finished_conversations_cannot_be_rewritten(pool: PgPool) {
         completion: None,
         usage: Vec::new(),
         answered: Vec::new(),
+        opened: Vec::new(),
     };
     let error = journal::commit(&mut db, writer, &[&entry], player.control.run.created_at).await.unwrap_err();
     assert!(error.to_string().contains("events_pkey"), "{error}");

@@ -22,6 +22,15 @@ pub fn cpu(pid: u32) -> f64 {
     after.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<f64>().ok()).sum::<f64>() / TICKS
 }
 
+/// CPU seconds of a process, of those that it has started, and of theirs. What has ended counts if somebody waited for its end.
+pub fn cpu_of_tree(pid: u32) -> f64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let after = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    // Its own, and that of its children that have ended.
+    let own = after.split_whitespace().skip(11).take(4).filter_map(|n| n.parse::<f64>().ok()).sum::<f64>() / TICKS;
+    own + children(pid).into_iter().map(|(child, _)| cpu_of_tree(child)).sum::<f64>()
+}
+
 /// The most memory that a process had resident, in bytes.
 pub fn peak_memory(pid: u32) -> u64 {
     kilobytes(&format!("/proc/{pid}/status"), "VmHWM:")

@@ -1,0 +1,31 @@
+//! Conversations of episodes as they stood when they were last looked at: what has followed is added, and the rest is not read again.
+
+use engine::Conversation;
+use parking_lot::Mutex;
+use uuid::Uuid;
+
+/// How many are kept. Each takes some ten kilobytes beside what all of its scenario share.
+const ROOM: usize = 512;
+
+/// The one that was looked at last stands last.
+#[derive(Default)]
+pub struct RecentConversations(Mutex<Vec<(Uuid, Conversation)>>);
+
+impl RecentConversations {
+    /// Whoever takes one keeps it again, as it stands then.
+    pub fn take(&self, id: Uuid) -> Option<Conversation> {
+        let mut kept = self.0.lock();
+        let at = kept.iter().position(|(known, _)| *known == id)?;
+        Some(kept.remove(at).1)
+    }
+
+    pub fn keep(&self, id: Uuid, conversation: Conversation) {
+        let mut kept = self.0.lock();
+        // Two may have looked at once.
+        kept.retain(|(known, _)| *known != id);
+        if kept.len() == ROOM {
+            kept.remove(0);
+        }
+        kept.push((id, conversation));
+    }
+}
