@@ -115,7 +115,7 @@ async fn opened(
     }
     audit.nothing_changed();
     match known().await? {
-        Some(own) if own == project && play::get(app, id).await.is_ok() => Ok(vec![id]),
+        Some(own) if own.id == project && play::get(app, id).await.is_ok() => Ok(vec![id]),
         _ => Err(HttpError::invalid("/id", "something else has this id; take another one")),
     }
 }
