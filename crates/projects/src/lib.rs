@@ -7,6 +7,7 @@ pub mod import;
 pub mod library;
 mod names;
 pub mod provenance;
+pub mod reference;
 pub mod review;
 mod sandboxed;
 pub mod shipped;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::{Arg, Command};
 
-use super::schema::cell;
+use projects::reference::cell;
 
 /// All commands that people use, each with its arguments.
 pub fn page(root: &Command) -> String {
