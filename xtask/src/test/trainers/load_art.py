@@ -56,7 +56,7 @@ def compare(trajectory, sample, group):
         messages_without_reasoning=given == [without_reasoning(message) for message in sample["messages"]],
         tools=trajectory.tools == group["tools"],
         reward=trajectory.reward == sample["reward"],
-        metrics=trajectory.metrics == sample["reward_components"],
+        metrics=trajectory.metrics == {**sample["reward_components"], **sample["penalties"]},
         group=trajectory.metadata["group_id"] == group["group_id"],
         off_policy=trajectory.metadata["off_policy"] is True and choices and not any(choice.logprobs for choice in choices))
 

@@ -48,7 +48,7 @@ def compare(episode, group):
         reward=reward == sample["reward"],
         ok=episode.ok == (sample["reward"] is not None),
         errors=bool(episode.errors) == (reward is None),
-        metrics=trace.metrics == sample["reward_components"],
+        metrics=trace.metrics == {**sample["reward_components"], **sample["penalties"]},
         off_policy=trace.info["off_policy"] is True and not any(node.token_ids for node in trace.nodes))
 
 
