@@ -77,17 +77,21 @@ async fn an_endpoint_plays_the_agent(pool: PgPool) {
     assert_eq!((result.reward, result.blame), (None, Some(Blame::Infrastructure)), "{result:?}");
 }
 
+/// Says these words one after the other, by how many were said before. It answers when it is released.
+async fn saying(said: Vec<Value>) -> Endpoint {
+    Endpoint::start_held(Duration::ZERO, move |request| {
+        let before = request["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "assistant");
+        tokens::whole(request, &said[before.count()], Template::Extends)
+    })
+    .await
+}
+
 #[sqlx::test(migrations = "../migrations")]
 async fn an_endpoint_is_asked_on_where_its_server_died(pool: PgPool) {
     let expected = scripted(&pool, TRANSFER).await;
     let app = filled(&pool).await;
     let _player = player(&pool, 4);
-    let said = words(&expected);
-    let endpoint = Endpoint::start_held(Duration::ZERO, move |request| {
-        let before = request["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "assistant");
-        tokens::whole(request, &said[before.count()], Template::Extends)
-    })
-    .await;
+    let endpoint = saying(words(&expected)).await;
     endpoint.answer_only(0..1);
     let url = endpoint.model().split_once('@').unwrap().1.to_owned();
     let order = |id: Uuid, key: Option<&str>| {
@@ -171,12 +175,7 @@ async fn what_an_endpoint_says_while_the_run_is_paused_counts_afterwards(pool: P
     let expected = scripted(&pool, TRANSFER).await;
     let app = filled(&pool).await;
     let _player = player(&pool, 4);
-    let said = words(&expected);
-    let endpoint = Endpoint::start_held(Duration::ZERO, move |request| {
-        let before = request["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "assistant");
-        tokens::whole(request, &said[before.count()], Template::Extends)
-    })
-    .await;
+    let endpoint = saying(words(&expected)).await;
     let url = endpoint.model().split_once('@').unwrap().1.to_owned();
     let id = Uuid::new_v4();
     let mut order = of(TRANSFER);
