@@ -1,4 +1,4 @@
-//! What `episode_load` measured.
+//! The results of `episode_load`.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,6 @@ pub struct EpisodeLoad {
     /// How long a message waited for what followed it.
     pub median_seconds: f64,
     pub p99_seconds: f64,
-    /// What the agents themselves took.
+    /// CPU time of the agents themselves.
     pub cpu_seconds: f64,
 }

@@ -74,7 +74,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Penalties:
-    """What the agent did badly beside the outcome. The reward does not contain it."""
+    """Faults of the agent beside the outcome. They do not change the reward."""
 
     malformed_calls: int = 0
     """Calls that no tool accepts: unknown tools, or arguments that are not JSON or break the tool's schema."""

@@ -34,8 +34,8 @@ pub fn components(checks: &[Check]) -> BTreeMap<Rule, f64> {
     counts.into_iter().map(|(rule, (passed, all))| (rule, f64::from(passed) / f64::from(all))).collect()
 }
 
-/// What the agent did badly beside the outcome, for trainers that take something off the reward for it. The reward itself does not
-/// contain it.
+/// Faults of the agent beside the outcome, for trainers that subtract something from the reward for them. They do not change the
+/// reward itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Penalties {
     /// Calls that no tool accepts: unknown tools, or arguments that are not JSON or break the tool's schema.

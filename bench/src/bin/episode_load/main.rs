@@ -51,7 +51,7 @@ struct Flags {
     project: PathBuf,
 }
 
-/// What one agent measured.
+/// Times and counts of one agent.
 #[derive(Default)]
 struct Played {
     episodes: u64,

@@ -28,7 +28,7 @@ struct Answer {
     data: Observed,
 }
 
-/// What the agent reads of an observation.
+/// The fields of an observation that the agent needs.
 #[derive(Deserialize)]
 struct Observed {
     reward: Option<f64>,

@@ -18,7 +18,7 @@ pub struct Agent {
     environment: String,
 }
 
-/// What the agent reads of an episode.
+/// The fields of an episode that the agent needs.
 #[derive(Deserialize)]
 struct Episode {
     id: String,

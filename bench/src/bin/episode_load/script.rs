@@ -1,4 +1,4 @@
-//! What the agent says in each scenario.
+//! The agent's lines for each scenario.
 
 use std::borrow::Cow;
 

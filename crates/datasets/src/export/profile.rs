@@ -162,7 +162,7 @@ impl Pair<'_> {
     }
 }
 
-/// What trainers show beside the reward of a sample: the components of the reward, and its penalties.
+/// The metrics of a sample beside its reward: the components of the reward, and the penalties.
 fn metrics(sample: &GroupSample) -> BTreeMap<String, f64> {
     let Penalties { malformed_calls, failed_calls, refused_messages, truncated } = sample.row.penalties;
     let components = reward::components(&sample.row.metadata.verifier.items);

@@ -7,7 +7,7 @@ pub struct WantedRows {
     pub all: bool,
     /// Also what each sub-agent did, as a row of its own after its conversation's.
     pub branches: bool,
-    /// What it is for.
+    /// Whether the rows are imitated or rewarded.
     pub purpose: Purpose,
 }
 

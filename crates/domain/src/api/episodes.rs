@@ -257,7 +257,7 @@ pub struct EpisodeResult {
     /// `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`, `agent_ended`; absent if it was broken off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
-    /// What the agent did badly beside the outcome. The reward does not contain it.
+    /// Faults of the agent beside the outcome. They do not change the reward.
     pub penalties: Penalties,
     /// The checks of the verifier.
     pub checks: Vec<Check>,
