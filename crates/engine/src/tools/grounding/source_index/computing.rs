@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use chrono::{Datelike, Months, NaiveDate, TimeDelta, Weekday};
 
-use super::{SourceIndex, readings};
+use super::SourceIndex;
+use super::text::readings;
 use crate::tools::grounding::dates::Date;
 use crate::tools::grounding::numbers::Number;
 

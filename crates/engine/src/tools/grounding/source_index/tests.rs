@@ -1,3 +1,4 @@
+use super::tracing::{COMPUTED, MOST_COMPUTED_AMOUNTS};
 use super::*;
 use crate::testing::ProcessorTime;
 
