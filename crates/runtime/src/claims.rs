@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use sqlx::PgPool;
+use store::claims::{self, Claim};
 use store::control;
 use store::journal::TaskFailure;
-use store::players::{self, Claim};
 use store::tasks::{self, BegunTask};
 use tokio::task::{Id, JoinSet};
 use tokio::time::Instant;
@@ -19,7 +19,7 @@ use crate::place::Place;
 use crate::runnable::Runnable;
 
 /// Tasks in one claim.
-pub const MOST: usize = 64;
+pub const LARGEST_CLAIM: usize = 64;
 
 pub struct Claims {
     pool: PgPool,
@@ -166,7 +166,7 @@ impl Claims {
             let (mut done, mut parked) = (Vec::new(), Vec::new());
             for OpenClaim { claim, unfinished, parked: is_parked, .. } in &closed {
                 if *unfinished {
-                    let release = || async { players::release(&mut *pool.acquire().await?, player, claim).await };
+                    let release = || async { claims::release(&mut *pool.acquire().await?, player, claim).await };
                     log_failure(run, store::patiently(release).await);
                 } else {
                     (if *is_parked { &mut parked } else { &mut done }).push(claim.first_position);
@@ -174,8 +174,8 @@ impl Claims {
             }
             let settle = || async {
                 let mut tx = pool.begin().await?;
-                let ended = !done.is_empty() && players::done(&mut tx, player, run, &done).await?;
-                let left = !parked.is_empty() && players::park(&mut tx, player, run, &parked).await?;
+                let ended = !done.is_empty() && claims::done(&mut tx, player, run, &done).await?;
+                let left = !parked.is_empty() && claims::park(&mut tx, player, run, &parked).await?;
                 if ended || left {
                     control::notify_players(&mut tx, run).await?;
                 }

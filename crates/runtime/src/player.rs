@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use domain::api::{LEASE_SECONDS, RunState};
 use sqlx::PgPool;
-use store::players::{self, QuarantinePolicy};
+use store::claims::{self, QuarantinePolicy};
+use store::players;
 use store::runs;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -197,7 +198,7 @@ impl<R: Runnable> Player<R> {
     /// Whether what it is there for, the only run or the quarantine, has nothing more to play, here or elsewhere.
     async fn nothing_left(&self) -> store::Result<bool> {
         if self.options.quarantined == QuarantinePolicy::Only {
-            let waiting = || async { players::in_quarantine(&mut *self.pool.acquire().await?).await };
+            let waiting = || async { claims::in_quarantine(&mut *self.pool.acquire().await?).await };
             return Ok(store::patiently(waiting).await? == 0);
         }
         let Some(only) = self.options.only else { return Ok(false) };

@@ -7,6 +7,7 @@ pub mod backup;
 pub mod branches;
 pub mod calibrations;
 pub mod cancelled_reads;
+pub mod claims;
 pub mod cleanup;
 pub mod clock;
 pub mod control;

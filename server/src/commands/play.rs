@@ -27,8 +27,8 @@ use rows::RowResources;
 use runtime::jobs::{self, Handlers};
 use runtime::{Disks, ModelClients, Options};
 use sandbox::Sandbox;
+use store::claims::QuarantinePolicy;
 use store::objects::Objects;
-use store::players::QuarantinePolicy;
 
 #[derive(clap::Args)]
 pub struct Play {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use runtime::this_host;
 use sqlx::PgPool;
-use store::players;
+use store::{claims, players};
 use tokio::task::JoinSet;
 use tokio::time::interval;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +29,7 @@ pub async fn watch(order: &PlayerOrder, pool: &PgPool, stop: &CancellationToken)
             Some(_) = processes.join_next() => {}
             () = stop.cancelled() => break,
         }
-        let waiting = async { players::in_quarantine(&mut *pool.acquire().await?).await };
+        let waiting = async { claims::in_quarantine(&mut *pool.acquire().await?).await };
         // While the database is away there is nothing to do.
         let waiting = usize::try_from(waiting.await.unwrap_or_default()).unwrap_or_default();
         for _ in processes.len()..waiting.min(MOST) {

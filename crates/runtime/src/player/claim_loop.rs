@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metrics::{counter, gauge};
 use sqlx::PgPool;
-use store::players::{self, Claim, ClaimRequest, QuarantinePolicy};
+use store::claims::{self, Claim, ClaimRequest, QuarantinePolicy};
 use store::runs;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::Player;
 use super::unplayable::UnplayableRuns;
-use crate::claims::{self, Claims, TaskResult};
+use crate::claims::{Claims, LARGEST_CLAIM, TaskResult};
 use crate::commit::CommitQueue;
 use crate::heartbeat::LAST_WORDS;
 use crate::inbox::Inbox;
@@ -152,7 +152,7 @@ impl<R: Runnable> ClaimLoop<'_, R> {
             *more_first = self.claim(R::INTERACTIVE, concurrency + reserve(concurrency), 1).await?;
         }
         // A claim costs a transaction, so it is made for several tasks at once.
-        self.claim(R::KINDS, concurrency, (concurrency / 8).clamp(1, claims::MOST)).await
+        self.claim(R::KINDS, concurrency, (concurrency / 8).clamp(1, LARGEST_CLAIM)).await
     }
 
     /// Claims runs of these kinds until `room` tasks are played at once. False if there is nothing to claim. `few`: for less room
@@ -164,7 +164,7 @@ impl<R: Runnable> ClaimLoop<'_, R> {
             if free < few {
                 return Ok(true);
             }
-            let most = i32::try_from(free.min(claims::MOST)).unwrap_or(i32::MAX);
+            let most = i32::try_from(free.min(LARGEST_CLAIM)).unwrap_or(i32::MAX);
             let pool = &self.player.pool;
             let except = self.unplayable.runs();
             let wanted = ClaimRequest {
@@ -182,10 +182,10 @@ impl<R: Runnable> ClaimLoop<'_, R> {
                     claimed.into_iter().map(|claim| Claim { deaths: 0, ..claim }).collect()
                 }
                 Ok(claimed) => claimed,
-                Err(error) if players::is_given_up(&error) => return Err(ClaimFailure::GivenUp),
+                Err(error) if claims::is_given_up(&error) => return Err(ClaimFailure::GivenUp),
                 Err(error) if error.is_outage() => {
                     let known = self.claims.known();
-                    let free = || async { players::free_unknown(&mut *pool.acquire().await?, self.id, &known).await };
+                    let free = || async { claims::free_unknown(&mut *pool.acquire().await?, self.id, &known).await };
                     store::patiently(free).await.map_err(anyhow::Error::from)?;
                     continue;
                 }
@@ -246,12 +246,12 @@ impl<R: Runnable> ClaimLoop<'_, R> {
 /// A claim of the run that is next; where it is one position that was left behind, others of the run with it.
 async fn claim_some(pool: &PgPool, player: i64, wanted: &ClaimRequest<'_>) -> store::Result<Vec<Claim>> {
     let mut db = pool.acquire().await?;
-    let Some(claim) = players::claim(&mut db, player, wanted).await? else { return Ok(Vec::new()) };
+    let Some(claim) = claims::claim(&mut db, player, wanted).await? else { return Ok(Vec::new()) };
     let is_alone = claim.left_behind && claim.first_position == claim.last_position;
     let (run, more) = (claim.run_id, wanted.most - 1);
     let mut claims = vec![claim];
     if is_alone && more > 0 && wanted.quarantined != QuarantinePolicy::Only {
-        claims.extend(players::claim_single_positions(&mut db, player, run, more).await?);
+        claims.extend(claims::claim_single_positions(&mut db, player, run, more).await?);
     }
     Ok(claims)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use sqlx::PgPool;
-use store::players::{self, Claim};
+use store::claims::{self, Claim};
 use tokio::time::Instant;
 use tracing::{info, warn};
 use uuid::Uuid;
@@ -38,8 +38,7 @@ impl UnplayableRuns {
             info!(run = %claim.run_id, reason, "a run cannot be played here; others may take it up");
             self.runs.insert(claim.run_id, (Instant::now(), reason));
         }
-        store::patiently(|| async { players::release(&mut *self.pool.acquire().await?, self.player, claim).await })
-            .await
+        store::patiently(|| async { claims::release(&mut *self.pool.acquire().await?, self.player, claim).await }).await
     }
 
     /// Pauses what nobody has taken up meanwhile. The rest is tried again: what was missing may be here now.
@@ -57,7 +56,7 @@ impl UnplayableRuns {
 
     async fn pause(&self, run: Uuid, reason: &str) -> store::Result<()> {
         let pause =
-            || async { players::pause_unless_played(&mut *self.pool.acquire().await?, self.player, run, reason).await };
+            || async { claims::pause_unless_played(&mut *self.pool.acquire().await?, self.player, run, reason).await };
         if store::patiently(pause).await? {
             warn!(%run, reason, "nobody can play this run; it is paused");
         }

@@ -4,8 +4,9 @@ use domain::api::RunState;
 use serde_json::json;
 use sqlx::PgPool;
 use store::StoreError;
+use store::claims::{self, ClaimRequest};
 use store::control::{self, ControlError};
-use store::players::{self, ClaimRequest};
+use store::players;
 
 use crate::support::endpoint::{Act, Endpoint};
 use crate::support::kind::Spec;
@@ -39,7 +40,7 @@ async fn a_run_is_cancelled_for_good_whatever_it_waits_for(pool: PgPool) {
     }
     let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
     assert_eq!(
-        players::claim(&mut db, player, &ClaimRequest { kinds: &KINDS, most: 8, ..ClaimRequest::default() })
+        claims::claim(&mut db, player, &ClaimRequest { kinds: &KINDS, most: 8, ..ClaimRequest::default() })
             .await
             .unwrap(),
         None,

@@ -8,8 +8,9 @@ use domain::api::RunState;
 use runtime::drive::StopReason;
 use runtime::{ModelClients, Options, Place, Player, RunControl, Runnable};
 use sqlx::PgPool;
+use store::claims::{self, ClaimRequest};
 use store::journal::TaskFailure;
-use store::players::{self, ClaimRequest};
+use store::players;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -49,7 +50,7 @@ async fn a_process_that_plays_other_kinds_leaves_it_alone(pool: PgPool) {
     // There is something left behind, too.
     let gone = players::register(&mut db, "gone", 1, LEASE).await.unwrap();
     assert_eq!(
-        players::claim(
+        claims::claim(
             &mut db,
             gone,
             &ClaimRequest { kinds: &["others", "conversations"], most: 4, ..ClaimRequest::default() }
@@ -58,7 +59,7 @@ async fn a_process_that_plays_other_kinds_leaves_it_alone(pool: PgPool) {
         .unwrap(),
         None
     );
-    let claim = players::claim(&mut db, gone, &ClaimRequest { kinds: &KINDS, most: 4, ..ClaimRequest::default() })
+    let claim = claims::claim(&mut db, gone, &ClaimRequest { kinds: &KINDS, most: 4, ..ClaimRequest::default() })
         .await
         .unwrap()
         .unwrap();

@@ -8,10 +8,11 @@ use runtime::commit::{CommitError, CommitQueue};
 use rustix::process::Signal;
 use serde_json::json;
 use sqlx::PgPool;
+use store::claims::{self, ClaimRequest};
 use store::events;
 use store::journal::{EncodedEvents, JournalEntry};
 use store::outside_requests::{self, OpenRequest};
-use store::players::{self, ClaimRequest};
+use store::players;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -31,7 +32,7 @@ async fn a_commit_of_a_player_that_was_given_up_is_refused_and_another_goes_on(p
     let run = planned(&pool, &Spec::of(endpoint.model()), 1).await;
     let mut db = pool.acquire().await.unwrap();
     let stale = players::register(&mut db, "here", 1, Duration::from_millis(10)).await.unwrap();
-    let claim = players::claim(&mut db, stale, &ClaimRequest { kinds: &KINDS, most: 8, ..ClaimRequest::default() })
+    let claim = claims::claim(&mut db, stale, &ClaimRequest { kinds: &KINDS, most: 8, ..ClaimRequest::default() })
         .await
         .unwrap()
         .unwrap();
@@ -60,9 +61,9 @@ async fn a_commit_of_a_player_that_was_given_up_is_refused_and_another_goes_on(p
     assert!(matches!(queue.commit(entry).await, Err(CommitError::GivenUp)));
     assert!(given_up.is_cancelled(), "the player is told");
     assert_eq!(events::of::<Event>(&mut db, id).await.unwrap(), []);
-    players::release(&mut db, stale, &claim).await.unwrap();
+    claims::release(&mut db, stale, &claim).await.unwrap();
     assert!(
-        !players::done(&mut db, stale, claim.run_id, &[claim.first_position]).await.unwrap(),
+        !claims::done(&mut db, stale, claim.run_id, &[claim.first_position]).await.unwrap(),
         "its claim is another player's"
     );
     drop((queue, db));

@@ -11,7 +11,8 @@ use generation::ConversationRun;
 use runtime::ModelClients;
 use sqlx::PgPool;
 use sqlx::migrate::Migrator;
-use store::players::{self, ClaimRequest};
+use store::claims::{self, ClaimRequest};
+use store::players;
 use store::{control, events, runs};
 use uuid::Uuid;
 
@@ -69,7 +70,7 @@ async fn left_behind(pool: &PgPool, judges: &Endpoint) -> Left {
 async fn cut_off(pool: &PgPool, run: Uuid, played: Uuid) {
     let mut db = pool.acquire().await.unwrap();
     let gone = players::register(&mut db, "here", 1, LEASE).await.unwrap();
-    players::claim(&mut db, gone, &ClaimRequest { only: Some(run), ..wanted(8) }).await.unwrap().unwrap();
+    claims::claim(&mut db, gone, &ClaimRequest { only: Some(run), ..wanted(8) }).await.unwrap().unwrap();
     // The same scenario, seed and repeat: the first conversation of the other run that plays it.
     let copy = "
         WITH old AS (SELECT * FROM tasks WHERE run_id = $2 AND scenario = $3 AND repeat = 0),

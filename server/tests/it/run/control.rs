@@ -17,8 +17,9 @@ use runtime::ModelClients;
 use runtime::Options;
 use serde_json::Value;
 use sqlx::PgPool;
+use store::claims::{self, ClaimRequest};
 use store::control::{self, ControlError};
-use store::players::{self, ClaimRequest};
+use store::players;
 use store::projects::{self, Project};
 use store::{StoreError, clock, runs};
 use tokio_util::sync::CancellationToken;
@@ -88,7 +89,7 @@ async fn a_run_is_cancelled_for_good(pool: PgPool) {
         assert!(matches!(change, Err(StoreError::Refused(ControlError::Cancelled))));
     }
     let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
-    assert_eq!(players::claim(&mut db, player, &wanted(8)).await.unwrap(), None, "nobody plays it");
+    assert_eq!(claims::claim(&mut db, player, &wanted(8)).await.unwrap(), None, "nobody plays it");
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -173,14 +174,14 @@ async fn what_is_played_again_leaves_room_for_runs_of_the_same_priority(pool: Pg
     let mut db = pool.acquire().await.unwrap();
     let gone = players::register(&mut db, "gone", 1, LEASE).await.unwrap();
     for _ in 0..2 {
-        players::claim(&mut db, gone, &wanted(50)).await.unwrap().unwrap();
+        claims::claim(&mut db, gone, &wanted(50)).await.unwrap().unwrap();
     }
     players::leave(&mut db, gone).await.unwrap();
     let new = planned(&pool, &[HELP], 100, 2, &[]).await.control.run.id;
     let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
     let mut order = Vec::new();
     for _ in 0..4 {
-        let claim = players::claim(&mut db, player, &wanted(50)).await.unwrap().unwrap();
+        let claim = claims::claim(&mut db, player, &wanted(50)).await.unwrap().unwrap();
         order.push((claim.run_id, claim.first_position));
     }
     assert_eq!(order, [(again, 0), (new, 0), (again, 50), (new, 50)]);
@@ -193,7 +194,7 @@ async fn a_cap_of_time_counts_playing_and_no_pauses(pool: PgPool) {
     let mut db = pool.acquire().await.unwrap();
     assert!(runs::seconds_played(&mut db, id).await.unwrap() < 0.001, "nothing has begun");
     let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
-    players::claim(&mut db, player, &wanted(4)).await.unwrap().unwrap();
+    claims::claim(&mut db, player, &wanted(4)).await.unwrap().unwrap();
     let earlier = async |shift: &'static str| sqlx::query(shift).execute(&pool).await.unwrap();
     let ran = "UPDATE runs SET running_since = running_since - interval '1 hour'";
     earlier(ran).await;
@@ -240,11 +241,11 @@ async fn runs_of_higher_priority_come_first_and_equals_share(pool: PgPool) {
     let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
     let mut order = Vec::new();
     for _ in 0..6 {
-        let claim = players::claim(&mut db, player, &wanted(50)).await.unwrap().unwrap();
+        let claim = claims::claim(&mut db, player, &wanted(50)).await.unwrap().unwrap();
         order.push((claim.run_id, claim.first_position));
     }
     assert_eq!(order, [(high, 0), (high, 50), (low, 0), (other, 0), (low, 50), (other, 50)]);
-    assert_eq!(players::claim(&mut db, player, &wanted(50)).await.unwrap(), None);
+    assert_eq!(claims::claim(&mut db, player, &wanted(50)).await.unwrap(), None);
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -261,7 +262,7 @@ async fn a_project_with_many_and_urgent_runs_takes_nothing_from_another(pool: Pg
     let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
     let mut order = Vec::new();
     for _ in 0..6 {
-        order.push(players::claim(&mut db, player, &wanted(50)).await.unwrap().unwrap().run_id);
+        order.push(claims::claim(&mut db, player, &wanted(50)).await.unwrap().unwrap().run_id);
     }
     assert_eq!(order, [urgent, theirs, urgent, theirs, plain, theirs]);
 }
@@ -274,7 +275,7 @@ async fn a_player_without_a_key_leaves_the_run_to_those_who_have_it(pool: PgPool
     sqlx::query(keyless).execute(&pool).await.unwrap();
     let mut db = pool.acquire().await.unwrap();
     let other = players::register(&mut db, "there", 1, LEASE).await.unwrap();
-    players::claim(&mut db, other, &wanted(4)).await.unwrap().unwrap();
+    claims::claim(&mut db, other, &wanted(4)).await.unwrap().unwrap();
     let (player, stop) =
         (Player::new(pool.clone(), ModelClients::new(hasty()), Options::default()), CancellationToken::new());
     let people = async {
@@ -284,7 +285,7 @@ async fn a_player_without_a_key_leaves_the_run_to_those_who_have_it(pool: PgPool
             left.fetch_one(&pool).await.unwrap() == 1
         })
         .await;
-        let left = players::claim(&mut db, other, &wanted(4)).await.unwrap().unwrap();
+        let left = claims::claim(&mut db, other, &wanted(4)).await.unwrap().unwrap();
         assert!(left.left_behind && left.positions() == (4..=7), "{left:?}");
         assert_eq!(summary(&run).await.state, RunState::Running);
 
@@ -307,15 +308,15 @@ async fn a_run_is_never_played_more_at_once_than_it_may(pool: PgPool) {
         players::register(&mut db, "a", 1, LEASE).await.unwrap(),
         players::register(&mut db, "b", 2, LEASE).await.unwrap(),
     );
-    let first = players::claim(&mut db, a, &wanted(7)).await.unwrap().unwrap();
-    let second = players::claim(&mut db, b, &wanted(7)).await.unwrap().unwrap();
+    let first = claims::claim(&mut db, a, &wanted(7)).await.unwrap().unwrap();
+    let second = claims::claim(&mut db, b, &wanted(7)).await.unwrap().unwrap();
     assert_eq!((first.positions(), second.positions()), (0..=6, 7..=9));
-    assert_eq!(players::claim(&mut db, a, &wanted(7)).await.unwrap(), None);
-    assert!(!players::done(&mut db, b, first.run_id, &[first.first_position]).await.unwrap());
+    assert_eq!(claims::claim(&mut db, a, &wanted(7)).await.unwrap(), None);
+    assert!(!claims::done(&mut db, b, first.run_id, &[first.first_position]).await.unwrap());
     let rest = ClaimRequest { only: Some(run), ..wanted(64) };
-    assert_eq!(players::claim(&mut db, b, &rest).await.unwrap(), None, "the claim was not its own");
-    assert!(!players::done(&mut db, a, first.run_id, &[first.first_position]).await.unwrap());
-    assert_eq!(players::claim(&mut db, b, &rest).await.unwrap().unwrap().positions(), 10..=16);
+    assert_eq!(claims::claim(&mut db, b, &rest).await.unwrap(), None, "the claim was not its own");
+    assert!(!claims::done(&mut db, a, first.run_id, &[first.first_position]).await.unwrap());
+    assert_eq!(claims::claim(&mut db, b, &rest).await.unwrap().unwrap().positions(), 10..=16);
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -323,14 +324,14 @@ async fn what_was_left_behind_is_taken_up_as_far_as_there_is_room(pool: PgPool) 
     let run = planned(&pool, &[HELP], 100, 1, &[]).await.control.run.id;
     let mut db = pool.acquire().await.unwrap();
     let gone = players::register(&mut db, "gone", 1, LEASE).await.unwrap();
-    players::claim(&mut db, gone, &wanted(64)).await.unwrap().unwrap();
+    claims::claim(&mut db, gone, &wanted(64)).await.unwrap().unwrap();
     players::leave(&mut db, gone).await.unwrap();
     sqlx::query("UPDATE runs SET max_in_flight = 10").execute(&pool).await.unwrap();
     let other = planned(&pool, &[HELP], 4, 2, &[]).await.control.run.id;
     control::set_priority(&mut db, other, 5).await.unwrap();
     let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
     let mut taken = Vec::new();
-    while let Some(claim) = players::claim(&mut db, player, &wanted(4)).await.unwrap() {
+    while let Some(claim) = claims::claim(&mut db, player, &wanted(4)).await.unwrap() {
         taken.push((claim.run_id, claim.positions(), claim.left_behind));
     }
     // What is more urgent comes first, though somebody had begun with the other one.

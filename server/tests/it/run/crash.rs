@@ -20,7 +20,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use server::postgres::PrivatePostgres;
 use sqlx::PgPool;
 use store::journal::{EncodedEvents, JournalEntry};
-use store::{events, players, runs};
+use store::{claims, events, players, runs};
 use tokio::process::Child;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -75,9 +75,9 @@ async fn what_a_player_says_that_was_given_up_no_longer_counts(pool: PgPool) {
     let run = planned(&pool, &[TRANSFER], 1, 3, &[]).await;
     let mut db = pool.acquire().await.unwrap();
     let stale = players::register(&mut db, "here", 1, Duration::from_millis(10)).await.unwrap();
-    let claim = players::claim(&mut db, stale, &wanted(8)).await.unwrap().unwrap();
+    let claim = claims::claim(&mut db, stale, &wanted(8)).await.unwrap().unwrap();
     assert_eq!(claim.positions(), 0..=0);
-    assert!(players::claim(&mut db, stale, &wanted(8)).await.unwrap().is_none());
+    assert!(claims::claim(&mut db, stale, &wanted(8)).await.unwrap().is_none());
     until("it is overdue", async || players::give_up_overdue(&mut db).await.unwrap() == 1).await;
     assert!(!players::heartbeat(&mut db, stale).await.unwrap());
 
@@ -105,7 +105,7 @@ async fn what_a_player_says_that_was_given_up_no_longer_counts(pool: PgPool) {
 
     let fresh = players::register(&mut db, "there", 2, LEASE).await.unwrap();
     assert!(fresh > stale, "tokens grow");
-    let again = players::claim(&mut db, fresh, &wanted(8)).await.unwrap().unwrap();
+    let again = claims::claim(&mut db, fresh, &wanted(8)).await.unwrap().unwrap();
     assert!(again.left_behind);
     assert_eq!(again.positions(), 0..=0);
 }

@@ -6,7 +6,7 @@ use domain::role::Role;
 use futures::future::join_all;
 use generation::ConversationRun;
 use sqlx::PgPool;
-use store::{players, runs};
+use store::{claims, players, runs};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::Endpoint;
@@ -73,7 +73,7 @@ async fn players_that_take_up_what_was_left_at_once_do_not_take_too_much(pool: P
         ids.push(players::register(&mut db, "here", pid, LEASE).await.unwrap());
     }
     let claim =
-        async |player: i64| players::claim(&mut pool.acquire().await.unwrap(), player, &wanted(64)).await.unwrap();
+        async |player: i64| claims::claim(&mut pool.acquire().await.unwrap(), player, &wanted(64)).await.unwrap();
     let claims = join_all(ids.iter().map(|player| claim(*player))).await;
     let taken: usize = claims.iter().flatten().map(|claim| claim.positions().count()).sum();
     assert_eq!(taken, MOST, "{claims:?}");

@@ -10,7 +10,7 @@ use llm::PoolSpec;
 use runtime::ModelClients;
 use runtime::Options;
 use sqlx::{Connection, PgConnection, PgPool};
-use store::players;
+use store::{claims, players};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -42,7 +42,7 @@ async fn a_player_that_froze_in_the_middle_of_a_commit_holds_nobody_up(pool: PgP
     let mut db = pool.acquire().await.unwrap();
     let frozen = players::register(&mut db, "frozen", 1, Duration::from_millis(50)).await.unwrap();
     planned(&pool, &[HELP], 4, 1, &[]).await;
-    players::claim(&mut db, frozen, &wanted(4)).await.unwrap().unwrap();
+    claims::claim(&mut db, frozen, &wanted(4)).await.unwrap().unwrap();
     // Its connection, in the middle of a COPY that gets no more data.
     let mut its = PgConnection::connect(&database_url(&pool)).await.unwrap();
     players::own(&mut its, frozen).await.unwrap();
@@ -57,7 +57,7 @@ async fn a_player_that_froze_in_the_middle_of_a_commit_holds_nobody_up(pool: PgP
     };
     timeout(Duration::from_secs(10), give_up).await.expect("it is given up");
     let other = players::register(&mut db, "there", 2, LEASE).await.unwrap();
-    let taken = players::claim(&mut db, other, &wanted(4)).await.unwrap().unwrap();
+    let taken = claims::claim(&mut db, other, &wanted(4)).await.unwrap().unwrap();
     assert!(taken.left_behind, "others go on with what it had claimed");
     assert!(copying.finish().await.is_err(), "what it had begun is not kept");
 }

@@ -8,7 +8,8 @@ use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
 use rustix::process::{Pid, Signal, kill_process};
 use sqlx::PgPool;
-use store::players::{self, ClaimRequest, QuarantinePolicy};
+use store::claims::{self, ClaimRequest, QuarantinePolicy};
+use store::players;
 use store::runs;
 use tokio::process::Child;
 
@@ -43,7 +44,7 @@ async fn deaths_are_counted_and_departures_are_not(pool: PgPool) {
     let claim = async |pid| {
         let mut db = pool.acquire().await.unwrap();
         let player = players::register(&mut db, "here", pid, LEASE).await.unwrap();
-        let claim = players::claim(&mut db, player, &wanted(4)).await.unwrap();
+        let claim = claims::claim(&mut db, player, &wanted(4)).await.unwrap();
         (player, claim.map(|claim| (claim.positions(), claim.deaths)))
     };
     let (leaves, held) = claim(1).await;
@@ -64,12 +65,12 @@ async fn deaths_are_counted_and_departures_are_not(pool: PgPool) {
         .await;
     assert!(!players::heartbeat(&mut db, silent).await.unwrap());
     assert_eq!(left(&pool).await, [(0, 3, 2)], "neither has one that fell silent said that it is well");
-    assert_eq!(players::in_quarantine(&mut db).await.unwrap(), 4);
+    assert_eq!(claims::in_quarantine(&mut db).await.unwrap(), 4);
 
     let (player, held) = claim(4).await;
     assert_eq!(held, Some((4..=7, 0)), "others pass over what is in quarantine");
     let alone = ClaimRequest { quarantined: QuarantinePolicy::Only, ..wanted(1) };
-    let next = players::claim(&mut db, player, &alone).await.unwrap().unwrap();
+    let next = claims::claim(&mut db, player, &alone).await.unwrap().unwrap();
     assert_eq!((next.positions(), next.deaths), (0..=0, 2));
     assert_eq!(left(&pool).await, [(1, 3, 2)], "the rest waits");
 }
@@ -80,7 +81,7 @@ async fn a_command_that_is_ended_often_enough_still_plays_its_run(pool: PgPool) 
     let run = planned(&pool, &[HELP], 4, 1, &[]).await;
     let mut db = pool.acquire().await.unwrap();
     let command = players::register_for_one_run(&mut db, "here", 1, Duration::ZERO).await.unwrap();
-    players::claim(&mut db, command, &wanted(4)).await.unwrap().unwrap();
+    claims::claim(&mut db, command, &wanted(4)).await.unwrap().unwrap();
     until("it is given up", async || players::give_up_overdue(&mut pool.acquire().await.unwrap()).await.unwrap() == 1)
         .await;
     assert_eq!(left(&pool).await, [(0, 3, 0)]);
