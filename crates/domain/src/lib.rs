@@ -3,6 +3,10 @@
 //! Pure data: no files, no network, no clock, no global randomness. It compiles to wasm, so the server and the
 //! browser read the same documents with the same checks.
 
+// A dependency of two targets cannot have two sources under one name.
+#[cfg(target_family = "wasm")]
+extern crate no_openapi as utoipa;
+
 pub mod access;
 pub mod analytics;
 pub mod api;

@@ -20,7 +20,8 @@ use workspace::{Rules, Workspace, lines_below};
 /// A crate, and the crates of ours that it may depend on, for its tests as well.
 const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("database", &[]),
-    ("domain", &[]),
+    ("no-openapi", &[]),
+    ("domain", &["no-openapi"]),
     ("engine", &["domain"]),
     ("workflow", &["domain", "engine"]),
     ("llm", &["domain"]),
