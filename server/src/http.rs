@@ -48,6 +48,7 @@ mod projects;
 mod ratings;
 mod recent_conversations;
 mod reviews;
+mod route;
 mod rows;
 mod runs;
 mod schemas;
@@ -76,7 +77,6 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::trace::TraceLayer;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use utoipa_swagger_ui::SwaggerUi;
 
 use app::App;
@@ -84,6 +84,7 @@ pub use connection_permits::Limits as ConnectionLimits;
 pub use connections::{raise_descriptors, serve};
 use error::HttpError;
 pub use operations::MonitoredProcess;
+use route::routes;
 
 /// Largest body, but for uploads.
 const LARGEST_BODY: usize = 4 << 20;

@@ -20,6 +20,7 @@ use super::error::HttpError;
 use super::extract::Path;
 use super::ors::caller::{self, TrainerOf};
 use super::ors::{OrsResult, tasks};
+use super::route::any;
 use session::OpenEnvSession;
 
 /// Largest frame, as large as a body of the API.
@@ -27,15 +28,15 @@ const LARGEST_FRAME: usize = 4 << 20;
 
 pub fn routes(app: &App) -> Router<App> {
     Router::new()
-        .route("/ws", get(connect))
+        .route("/ws", get(any(connect)))
         .route("/health", get(|| async { Json(json!({"status": "healthy"})) }))
-        .route("/metadata", get(metadata))
+        .route("/metadata", get(any(metadata)))
         .route("/schema", get(|| async { Json(schema()) }))
         .route("/openapi.json", get(|| async { Json(openapi()) }))
-        .route("/reset", post(stateless))
-        .route("/step", post(stateless))
-        .route("/state", get(stateless))
-        .route("/mcp", post(mcp))
+        .route("/reset", post(any(stateless)))
+        .route("/step", post(any(stateless)))
+        .route("/state", get(any(stateless)))
+        .route("/mcp", post(any(mcp)))
         .layer(from_fn_with_state(app.clone(), audit::record))
         .layer(from_fn_with_state(app.clone(), caller::authenticate))
 }

@@ -37,6 +37,7 @@ use super::episodes::view::{self, Since};
 use super::error::HttpError;
 use super::extract;
 use super::limits;
+use super::route::any;
 use caller::{Session, TrainerOf};
 use tasks::TaskList;
 
@@ -49,22 +50,22 @@ pub fn routes(app: &App) -> Router<App> {
     Router::new()
         .route("/health", get(|| async { Json(json!({"status": "ok"})) }))
         .route("/version", get(|| async { Json(json!({"version": env!("CARGO_PKG_VERSION"), "build_sha": null})) }))
-        .route("/list_environments", get(tasks::environments))
-        .route("/create_session", post(create_session))
-        .route("/delete_session", post(delete))
-        .route("/create", post(create))
-        .route("/delete", post(delete))
-        .route("/ping", post(ping))
-        .route("/splits", get(tasks::splits))
-        .route("/tasks", post(tasks::all))
-        .route("/num_tasks", post(tasks::count))
-        .route("/task", post(tasks::one))
-        .route("/task_range", post(tasks::range))
-        .route("/tools", get(tasks::tools))
-        .route("/task_tools", get(task_tools))
-        .route("/prompt", get(prompt))
-        .route("/messages", get(messages))
-        .route("/call", post(call::call))
+        .route("/list_environments", get(any(tasks::environments)))
+        .route("/create_session", post(any(create_session)))
+        .route("/delete_session", post(any(delete)))
+        .route("/create", post(any(create)))
+        .route("/delete", post(any(delete)))
+        .route("/ping", post(any(ping)))
+        .route("/splits", get(any(tasks::splits)))
+        .route("/tasks", post(any(tasks::all)))
+        .route("/num_tasks", post(any(tasks::count)))
+        .route("/task", post(any(tasks::one)))
+        .route("/task_range", post(any(tasks::range)))
+        .route("/tools", get(any(tasks::tools)))
+        .route("/task_tools", get(any(task_tools)))
+        .route("/prompt", get(any(prompt)))
+        .route("/messages", get(any(messages)))
+        .route("/call", post(any(call::call)))
         // The last one is the first that a request meets.
         .layer(from_fn_with_state(app.clone(), audit::record))
         .layer(from_fn_with_state(app.clone(), caller::authenticate))
