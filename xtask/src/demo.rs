@@ -36,11 +36,7 @@ impl Demo {
         }
         // Before all that takes long: it may be out of reach.
         let model = self.with_local_model.then(|| local_model::fetch(Progress::Shown)).transpose()?;
-        build()?;
-        println!("==> adding the documents of this folder to the project default");
-        run(groundstate().args(["sync", "--push", "--missing", "--message", "The demonstration"]))?;
-        println!("==> playing 48 conversations, rows to {ROWS}");
-        run(groundstate().args(["generate", "--n", "48", "--seed", "1", "--out", ROWS]))?;
+        build_and_play()?;
         if let Some(model) = model {
             return self.play_local(&model);
         }
@@ -73,27 +69,34 @@ impl Demo {
     }
 }
 
-/// The program and the web app at once: neither keeps two cores busy by itself. Both without optimising what would take
-/// minutes; the program reads the app when a browser asks for it.
-fn build() -> Result<()> {
+/// The program, and what needs nothing else, while the web app is still being built: neither keeps two cores busy by itself.
+/// Nothing is optimised that would take minutes; the program reads the app when a browser asks for it.
+fn build_and_play() -> Result<()> {
     println!("==> building groundstate and its web app (the first time takes minutes)");
     // Whoever fails ends the other.
     let app = thread::spawn(|| {
         // The program has the longer way: where there is a core for both, it goes first. On Linux this is the thread's own.
         let _ = nice(10);
-        web::build_fast().inspect_err(|_| end_descendants())
+        web::build_fast_once().inspect_err(|_| end_descendants())
     });
-    // Checked queries are taken from .sqlx, whatever DATABASE_URL says.
-    let program =
-        run(places::cargo().args(["build", "--profile", PROFILE, "--package", "server"]).env("SQLX_OFFLINE", "true"));
-    if program.is_err() {
-        end_descendants();
-    }
+    let played = build_program().and_then(|()| play()).inspect_err(|_| end_descendants());
     let app = app.join().map_err(|_| anyhow!("building the web app broke off"))?;
-    match (program, app) {
-        (Err(program), Err(app)) => Err(anyhow!("{program:#}\n{app:#}")),
-        (program, app) => program.and(app),
+    match (played, app) {
+        (Err(played), Err(app)) => Err(anyhow!("{played:#}\n{app:#}")),
+        (played, app) => played.and(app),
     }
+}
+
+fn build_program() -> Result<()> {
+    // Checked queries are taken from .sqlx, whatever DATABASE_URL says.
+    run(places::cargo().args(["build", "--profile", PROFILE, "--package", "server"]).env("SQLX_OFFLINE", "true"))
+}
+
+fn play() -> Result<()> {
+    println!("==> adding the documents of this folder to the project default");
+    run(groundstate().args(["sync", "--push", "--missing", "--message", "The demonstration"]))?;
+    println!("==> playing 48 conversations, rows to {ROWS}");
+    run(groundstate().args(["generate", "--n", "48", "--seed", "1", "--out", ROWS]))
 }
 
 fn groundstate() -> Command {

@@ -19,11 +19,12 @@ use toolchain::Toolchain;
 
 pub const DIST: &str = "web/dist";
 /// `web` holds the editor, too.
-const INPUTS: [&str; 8] = [
+const INPUTS: [&str; 9] = [
     "web",
     "crates/data-pages",
     "crates/ui",
     "crates/domain",
+    "crates/no-openapi",
     "Cargo.toml",
     "Cargo.lock",
     "xtask/src/web.rs",
@@ -39,48 +40,65 @@ pub struct Web {
 
 impl Web {
     pub fn run(&self) -> Result<()> {
-        build_as(if self.dev { FAST } else { SMALL })
+        build_as(if self.dev { Build::Fast } else { Build::Small })
     }
 }
 
-/// The profiles of Cargo.toml: by one people get the app, by the other it is compiled in little time.
-const SMALL: &str = "web";
-const FAST: &str = "web-dev";
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Build {
+    /// As people get it.
+    Small,
+    /// In little time, and in less the next time.
+    Fast,
+    /// In little time, by whoever needs it once: nothing is kept for compiling it again.
+    FastOnce,
+}
+
+impl Build {
+    /// Of Cargo.toml.
+    const fn profile(self) -> &'static str {
+        match self {
+            Self::Small => "web",
+            Self::Fast | Self::FastOnce => "web-dev",
+        }
+    }
+}
 
 /// Does nothing when nothing has changed.
 pub fn build() -> Result<()> {
-    build_as(SMALL)
+    build_as(Build::Small)
 }
 
 /// The app by whatever profile is there, or by the one that takes little time.
-pub fn build_fast() -> Result<()> {
-    if changed(SMALL)?.is_none() { Ok(()) } else { build_as(FAST) }
+pub fn build_fast_once() -> Result<()> {
+    if changed(Build::Small)?.is_none() { Ok(()) } else { build_as(Build::FastOnce) }
 }
 
-fn build_as(profile: &str) -> Result<()> {
-    let Some(inputs) = changed(profile)? else {
+fn build_as(build: Build) -> Result<()> {
+    let Some(inputs) = changed(build)? else {
         println!("==> the web app is current");
         return Ok(());
     };
     let toolchain = Toolchain::choose()?;
     println!("==> building the web app ({toolchain})");
-    let wasm = compile(toolchain, profile)?;
+    // It waits for the network, and so for nothing while there is something to compile beside it.
     let editor = editor::bundle()?;
+    let wasm = compile(toolchain, build)?;
     bundle::write(&wasm, &editor, Path::new(DIST))?;
     stamp().set(&inputs)
 }
 
 /// What takes long, so that `build` has little left to do.
 pub fn compile_ahead() -> Result<()> {
-    match changed(SMALL)? {
-        Some(_) => compile(Toolchain::choose()?, SMALL).map(drop),
+    match changed(Build::Small)? {
+        Some(_) => compile(Toolchain::choose()?, Build::Small).map(drop),
         None => Ok(()),
     }
 }
 
 /// The hash of what the app is built from, if it is not the one of the app that is there.
-fn changed(profile: &str) -> Result<Option<String>> {
-    let inputs = format!("{} {profile}", hash::of_files(&INPUTS, &[])?);
+fn changed(build: Build) -> Result<Option<String>> {
+    let inputs = format!("{} {}", hash::of_files(&INPUTS, &[])?, build.profile());
     Ok((!stamp().is(&inputs)).then_some(inputs))
 }
 
@@ -90,16 +108,19 @@ fn stamp() -> Stamp {
 }
 
 /// In a target directory of its own: the toolchains differ, and an editor's build would wait for the lock.
-fn compile(toolchain: Toolchain, profile: &str) -> Result<PathBuf> {
+fn compile(toolchain: Toolchain, build: Build) -> Result<PathBuf> {
     let target_dir = places::target_dir().join("wasm");
     let mut cargo = toolchain.cargo();
-    cargo.args(["rustc", "--quiet", "--package", "web", "--profile", profile, "--target", toolchain::TARGET]);
+    cargo.args(["rustc", "--quiet", "--package", "web", "--profile", build.profile(), "--target", toolchain::TARGET]);
     cargo.arg("--target-dir").arg(&target_dir);
     // Leptos then gives all views one type: less to compile, and a smaller app.
     cargo.env("RUSTFLAGS", "--cfg erase_components");
+    if build == Build::FastOnce {
+        cargo.env("CARGO_INCREMENTAL", "0");
+    }
     toolchain.configure(&mut cargo);
     // The linker keeps what it knew, by which the app is split.
     cargo.args(["--", "-C", "link-args=--emit-relocs"]);
     run(&mut cargo).context("the web app does not compile")?;
-    Ok(target_dir.join(toolchain::TARGET).join(profile).join("web.wasm"))
+    Ok(target_dir.join(toolchain::TARGET).join(build.profile()).join("web.wasm"))
 }
