@@ -80,7 +80,7 @@ fn build_and_play() -> Result<()> {
         web::build_fast_once().inspect_err(|_| end_descendants())
     });
     let played = build_program().and_then(|()| play()).inspect_err(|_| end_descendants());
-    let app = app.join().map_err(|_| anyhow!("building the web app broke off"))?;
+    let app = app.join().unwrap_or_else(|_| Err(anyhow!("building the web app broke off")));
     match (played, app) {
         (Err(played), Err(app)) => Err(anyhow!("{played:#}\n{app:#}")),
         (played, app) => played.and(app),

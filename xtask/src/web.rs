@@ -81,7 +81,7 @@ fn build_as(build: Build) -> Result<()> {
     };
     let toolchain = Toolchain::choose()?;
     println!("==> building the web app ({toolchain})");
-    // It waits for the network, and so for nothing while there is something to compile beside it.
+    // First, because it mostly waits for the network: in the demo, the program is compiled meanwhile.
     let editor = editor::bundle()?;
     let wasm = compile(toolchain, build)?;
     bundle::write(&wasm, &editor, Path::new(DIST))?;

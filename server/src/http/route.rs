@@ -18,7 +18,7 @@ type BoxedFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 #[derive(Clone)]
 pub struct AnyHandler(Arc<dyn Fn(Request, App) -> BoxedFuture + Send + Sync>);
 
-/// What the function of a handler is, besides its arguments.
+/// Wraps a handler of any arguments.
 pub fn any<T, H>(handler: H) -> AnyHandler
 where
     H: Handler<T, App, Future = BoxedFuture>,
