@@ -1,5 +1,5 @@
-//! Derives of utoipa that write nothing. A browser asks nobody for the OpenAPI document, so the web app compiles `domain` with
-//! these in place of utoipa, which would take longer than all other derives.
+//! Empty versions of utoipa's derives. The browser never makes the OpenAPI document, so `domain` is compiled for it with these: the
+//! real ones take longer to compile than all other derives.
 
 use proc_macro::TokenStream;
 

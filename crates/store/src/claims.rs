@@ -271,7 +271,7 @@ async fn claim_new(
 /// Ends claims of one run, named by their first positions: all their positions have ended. True if the run has ended with them.
 /// Of a player that was given up nothing is heard: others hold its claims.
 pub async fn done(db: &mut PgConnection, player: i64, run: Uuid, claims: &[i32]) -> Result<bool> {
-    // Whoever ends the last claims of a run does so one after another.
+    // The lock makes players that end the last claims of a run take turns, so that one of them sees that it has ended.
     let all_claimed = sqlx::query_scalar!(
         r#"SELECT next_position >= least(planned, (budget ->> 'conversations')::int) AS "all_claimed!"
            FROM runs WHERE id = $1 FOR NO KEY UPDATE"#,
@@ -308,7 +308,7 @@ pub async fn done(db: &mut PgConnection, player: i64, run: Uuid, claims: &[i32])
 /// Gives up claims whose tasks wait for somebody outside: an answer makes new ones. True if some were answered meanwhile; their
 /// claims wait for whoever comes next.
 pub async fn park(db: &mut PgConnection, player: i64, run: Uuid, claims: &[i32]) -> Result<bool> {
-    // Whoever answers locks the claim: what is not seen below is answered later, and makes a claim of its own.
+    // An answer locks the claim as well. So an answer that is not seen below comes after this, and makes a new claim.
     sqlx::query!(
         "SELECT FROM claims WHERE run_id = $1 AND first_position = ANY($2) AND player = $3
          ORDER BY first_position FOR UPDATE",

@@ -1,7 +1,7 @@
 //! Processes that play.
 //!
-//! What a player holds is its own as long as its row is there: whoever finds that a heartbeat is overdue deletes the row, and
-//! its claims ([`claims`](super::claims)) and jobs ([`jobs`](super::jobs)) are free again. The row's number is the fencing token.
+//! A player keeps its claims ([`claims`](super::claims)) and jobs ([`jobs`](super::jobs)) as long as its row exists. If its heartbeat is
+//! overdue, any other player deletes the row, and they are free again. The row's number is the fencing token.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a condition says of paths: which are not `None` where it holds.
+//! Finds the paths that cannot be `None` where a condition holds.
 
 use starlark_syntax::syntax::ast::{AstExpr, AstLiteral, BinOp, ExprP};
 

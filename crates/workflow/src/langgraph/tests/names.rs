@@ -1,4 +1,4 @@
-//! What steps are called after nodes.
+//! How steps are named after nodes.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! What a drawing does not say, and what is no graph.
+//! Drawings that leave something open, and input that is not a graph.
 
 use insta::assert_snapshot;
 

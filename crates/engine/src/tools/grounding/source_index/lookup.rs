@@ -36,7 +36,7 @@ impl SourceIndex {
         }
     }
 
-    /// What is written together may be several facts: a range, a date such as `11-Feb-2026`, a phone number in groups.
+    /// One token may hold several facts: a range, a date such as `11-Feb-2026`, a phone number in groups.
     pub(super) fn in_parts(&self, token: &Token<'_>, search: &Search) -> Option<String> {
         let Fact::Code(code) = &token.fact else { return None };
         let parts: Vec<&str> =

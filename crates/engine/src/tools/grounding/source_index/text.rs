@@ -1,4 +1,4 @@
-//! What a text is made of: the facts among its tokens, and its amounts and letters in the form in which they are compared.
+//! Which tokens of a text are facts, and how amounts and letters are normalised before they are compared.
 
 use std::borrow::Cow;
 

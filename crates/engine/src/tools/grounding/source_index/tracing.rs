@@ -30,7 +30,7 @@ pub(super) struct Tracing<'a> {
     amounts: Vec<i64>,
     /// Those that were not heard and follow from what was.
     pub(super) computed: BTreeSet<i64>,
-    /// What dates follow from those that were heard; made when it is first needed.
+    /// Dates that can be computed from those that were heard. Filled when first needed.
     reached: OnceCell<Vec<Date>>,
     search: Search,
 }
