@@ -174,7 +174,8 @@ async fn claim_left(db: &mut PgConnection, player: i64, wanted: &ClaimRequest<'_
     if row.fetch_optional(&mut *db).await?.is_none() {
         return Ok(None);
     }
-    // As in `claim_new`, only now is known what others hold of the run.
+    // As in `claim_new`, only now is known what others hold of the run. `claim_single_positions` takes claims without the
+    // run's row, so those that it is at are skipped.
     let left = sqlx::query_as!(
         Claim,
         r#"WITH found AS (
@@ -183,7 +184,7 @@ async fn claim_left(db: &mut PgConnection, player: i64, wanted: &ClaimRequest<'_
                                        FROM claims WHERE run_id = $3 AND player IS NOT NULL) END
                  FROM runs WHERE id = $3)) AS room
              FROM claims WHERE run_id = $3 AND player IS NULL AND (deaths >= $4) = ANY($5)
-             ORDER BY first_position LIMIT 1
+             ORDER BY first_position LIMIT 1 FOR UPDATE SKIP LOCKED
          ), rest AS (
              INSERT INTO claims (run_id, first_position, last_position, deaths)
              SELECT $3, first_position + room, last_position, deaths FROM found

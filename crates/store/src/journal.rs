@@ -19,7 +19,7 @@ use super::copy::Rows;
 use super::outside_requests::OpenRequest;
 use super::tasks::PlannedTask;
 use super::verdicts::{StoredVerdict, agreement, scores, weighted_mean};
-use super::{Result, conversations, events, outside_requests, players};
+use super::{Result, StoreError, conversations, events, outside_requests, players};
 
 /// What happened next in one task.
 #[derive(Debug, Clone)]
@@ -280,6 +280,9 @@ fn end(rows: &mut Rows, completion: Option<&Completion>, now: DateTime<Utc>) {
 }
 
 /// Ends tasks that have a row already.
+///
+/// # Errors
+/// [`StoreError::EndedAlready`]: one of them has ended.
 async fn complete(db: &mut PgConnection, entries: &[&JournalEntry], now: DateTime<Utc>) -> Result<()> {
     let ends: Vec<(Uuid, &Completion)> = completions(entries)
         .filter(|(entry, _)| !entry.begins)
@@ -294,7 +297,7 @@ async fn complete(db: &mut PgConnection, entries: &[&JournalEntry], now: DateTim
     let [total, processing, queueing, initialising] = SECONDS.map(seconds);
     let verified: Vec<Option<bool>> =
         ends.iter().map(|(_, end)| end.conversation.as_ref().and_then(|summary| summary.verified)).collect();
-    sqlx::query!(
+    let ended = sqlx::query!(
         "UPDATE tasks SET outcome = CASE WHEN ended.blame IS NULL THEN 'accepted' ELSE 'failed' END,
              blame = ended.blame, reason = ended.reason, finished_at = $10, keep_through = ended.keep_through,
              superseded = ended.superseded, ending = ended.ending, user_turns = ended.user_turns,
@@ -326,7 +329,8 @@ async fn complete(db: &mut PgConnection, entries: &[&JournalEntry], now: DateTim
     )
     .execute(db)
     .await?;
-    Ok(())
+    // Else an end without events would be counted twice.
+    if ended.rows_affected() == ends.len() as u64 { Ok(()) } else { Err(StoreError::EndedAlready) }
 }
 
 /// Bytes of an event's row besides its text: four fields with their lengths.

@@ -133,6 +133,8 @@ pub enum StoreError {
     BadRow(#[from] BadRow),
     #[error(transparent)]
     Refused(#[from] control::ControlError),
+    #[error("a task has ended already, and cannot end again")]
+    EndedAlready,
 }
 
 pub type Result<T> = std::result::Result<T, StoreError>;

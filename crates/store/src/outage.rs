@@ -76,9 +76,13 @@ impl StoreError {
         matches!(self, Self::Database(error) if is_outage(error))
     }
 
-    /// Whether a row is there already.
+    /// Whether what was to be kept is there already.
     pub fn is_twice(&self) -> bool {
-        matches!(self, Self::Database(sqlx::Error::Database(error)) if error.is_unique_violation())
+        match self {
+            Self::Database(sqlx::Error::Database(error)) => error.is_unique_violation(),
+            Self::EndedAlready => true,
+            _ => false,
+        }
     }
 }
 

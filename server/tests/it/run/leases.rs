@@ -147,3 +147,36 @@ async fn a_player_says_that_it_lives_though_every_connection_is_taken(pool: PgPo
     played.unwrap();
     assert_eq!(endpoint.requests().len(), heard(&run).await, "no call was made twice");
 }
+
+/// Claims of one position each are taken many at a time, without the run's row; whoever comes at that moment must not take
+/// one of them over.
+#[sqlx::test(migrations = "../migrations")]
+async fn a_claim_that_another_player_takes_at_that_moment_is_left_to_it(pool: PgPool) {
+    let run = planned(&pool, &[HELP], 4, 1, &[]).await.control.run.id;
+    sqlx::raw_sql(
+        "UPDATE runs SET next_position = planned;
+         INSERT INTO claims (run_id, first_position, last_position)
+         SELECT id, position, position FROM runs, generate_series(0, 3) AS position",
+    )
+    .execute(&pool)
+    .await
+    .unwrap();
+    let mut db = pool.acquire().await.unwrap();
+    let first = players::register(&mut db, "first", 1, LEASE).await.unwrap();
+    let second = players::register(&mut db, "second", 2, LEASE).await.unwrap();
+
+    let mut tx = db.begin().await.unwrap();
+    let taken = claims::claim_single_positions(&mut tx, first, run, 3).await.unwrap();
+    assert_eq!(taken.len(), 3);
+    let other = async { claims::claim(&mut pool.acquire().await.unwrap(), second, &wanted(4)).await.unwrap() };
+    let commit = async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        tx.commit().await.unwrap();
+    };
+    let (other, ()) = tokio::join!(other, commit);
+    let other = other.expect("one is left");
+    assert!(taken.iter().all(|claim| claim.first_position != other.first_position), "{taken:?} {other:?}");
+    let held = "SELECT count(*) FROM claims WHERE player = $1";
+    let held: i64 = sqlx::query_scalar(held).bind(first).fetch_one(&pool).await.unwrap();
+    assert_eq!(held, 3, "it keeps what it took");
+}

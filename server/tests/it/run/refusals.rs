@@ -3,11 +3,11 @@
 use ::projects::library::{Files, Library};
 use generation::run::Terms;
 use sqlx::PgPool;
-use store::journal::{self, EncodedEvents, JournalEntry, Writer};
-use store::{players, projects};
+use store::journal::{self, Completion, EncodedEvents, JournalEntry, Writer};
+use store::{StoreError, players, projects};
 
 use crate::support::play::{HELP, LEASE, TRANSFER, played, stored, stories};
-use crate::support::project;
+use crate::support::{ledger, project};
 
 const FILE: &str = "scenarios/retail_bank/transfer_rent_to_payee.yaml";
 
@@ -62,6 +62,23 @@ async fn events_and_finished_conversations_cannot_be_rewritten(pool: PgPool) {
     assert!(error.is_twice() && !error.is_outage());
     assert!(journal::were_kept(&mut db, &[&entry]).await.unwrap());
     assert_eq!(stories(&player).await[0].events, story.events);
+
+    // An end without events meets no event that is there already. It would be counted a second time.
+    let ended = Completion {
+        failure: None,
+        keep_through: None,
+        conversation: None,
+        judged: None,
+        metrics: None,
+        seconds: None,
+        retry: None,
+        asked_outside: false,
+    };
+    let entry = JournalEntry { events: EncodedEvents::default(), completion: Some(ended), ..entry };
+    let error = journal::commit(&mut db, writer, &[&entry], player.control.run.created_at).await.unwrap_err();
+    assert!(matches!(error, StoreError::EndedAlready) && error.is_twice() && !error.is_outage(), "{error}");
+    assert!(journal::were_kept(&mut db, &[&entry]).await.unwrap());
+    ledger::check(&pool, player.control.run.id).await;
 }
 
 #[sqlx::test(migrations = "../migrations")]
