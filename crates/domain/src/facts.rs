@@ -38,7 +38,8 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
         let from = rest?;
         // By bytes, for most are letters of ASCII.
         let ends = |(at, b): (usize, u8)| match b {
-            b'a'..=b'z' | 0x80..=0xbf => false,
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | 0x80..=0xbf => false,
+            b' ' | b'\t'..=b'\r' => true,
             0xc0.. => from[at..].starts_with(ends_word),
             _ => ends_word(char::from(b)),
         };

@@ -1,4 +1,4 @@
-//! Words that change what stands beside them. Few words do, so most are known by first letter and length to be none.
+//! Words that change what stands beside them. Few words do: of most there is none of their first letter and length.
 
 use std::sync::LazyLock;
 
@@ -18,16 +18,17 @@ pub const UNIT: Roles = 8;
 pub const BETWEEN: Roles = 16;
 
 struct Lexicon {
-    /// By first letter: the lengths that words have, one bit each.
-    lengths: [u32; LETTERS],
-    /// By first letter; what begins with none stands at the end.
-    words: [Vec<(&'static str, Roles)>; LETTERS + 1],
+    /// By first letter and length. Longer words stand with the longest.
+    words: Vec<[Vec<(&'static str, Roles)>; LENGTHS]>,
+    /// Those that begin with no small letter.
+    others: Vec<(&'static str, Roles)>,
 }
 
 const LETTERS: usize = 26;
+const LENGTHS: usize = 16;
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
-    let mut lexicon = Lexicon { lengths: [0; LETTERS], words: Default::default() };
+    let mut lexicon = Lexicon { words: (0..LETTERS).map(|_| Default::default()).collect(), others: Vec::new() };
     let roles = [
         (NUMBER, numbers::words().collect::<Vec<_>>()),
         (NOON, vec!["am", "pm", "o'clock"]),
@@ -37,11 +38,10 @@ static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
     ];
     for (role, words) in roles {
         for word in words {
-            let letter = letter(word);
-            if let Some(letter) = letter {
-                lexicon.lengths[letter] |= 1 << word.len();
-            }
-            let known = &mut lexicon.words[letter.unwrap_or(LETTERS)];
+            let known = match letter(word) {
+                Some(letter) => &mut lexicon.words[letter][length(word)],
+                None => &mut lexicon.others,
+            };
             match known.iter_mut().find(|(other, _)| *other == word) {
                 Some((_, roles)) => *roles |= role,
                 None => known.push((word, role)),
@@ -56,14 +56,14 @@ fn letter(word: &str) -> Option<usize> {
     first.is_ascii_lowercase().then(|| usize::from(first - b'a'))
 }
 
+fn length(word: &str) -> usize {
+    word.len().min(LENGTHS - 1)
+}
+
 /// What a word, in lower case, does to its neighbours.
 pub fn roles(word: &str) -> Roles {
     let lexicon = &*LEXICON;
-    let letter = letter(word);
-    if letter.is_some_and(|letter| word.len() >= 32 || lexicon.lengths[letter] & (1 << word.len()) == 0) {
-        return 0;
-    }
-    let known = &lexicon.words[letter.unwrap_or(LETTERS)];
+    let known = letter(word).map_or(&lexicon.others, |letter| &lexicon.words[letter][length(word)]);
     known.iter().find(|(other, _)| *other == word).map_or(0, |(_, roles)| *roles)
 }
 

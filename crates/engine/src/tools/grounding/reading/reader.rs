@@ -54,20 +54,23 @@ impl<'a> Reader<'a> {
         let blank = |b: &u8| matches!(b, b' ' | b'\t'..=b'\r');
         let mut rest = line;
         while !rest.is_empty() {
-            let end = rest.bytes().position(|b| blank(&b)).unwrap_or(rest.len());
-            if end > 0 {
-                self.chunk(&rest[..end]);
+            let letters = rest.bytes().take_while(u8::is_ascii_lowercase).count();
+            let more = rest.as_bytes()[letters..].iter().position(blank).unwrap_or(rest.len() - letters);
+            let end = letters + more;
+            match more {
+                // Most of a text.
+                0 if letters > 0 => self.word(&rest[..letters]),
+                0 => {}
+                _ => self.chunk(&rest[..end], letters),
             }
             rest = rest.get(end + 1..).unwrap_or_default();
         }
     }
 
-    fn chunk(&mut self, chunk: &'a str) {
-        let letters = chunk.bytes().take_while(u8::is_ascii_lowercase).count();
+    /// What stands between blanks, and begins with so many small letters.
+    fn chunk(&mut self, chunk: &'a str, letters: usize) {
         let (word, after) = chunk.split_at(letters);
-        // Most of a text.
         match after.as_bytes() {
-            [] if letters > 0 => self.word(word),
             [b',' | b'.' | b'!' | b'?' | b':'] if letters > 0 => {
                 self.word(word);
                 self.after(word, after);
