@@ -322,7 +322,7 @@ pub async fn park(db: &mut PgConnection, player: i64, run: Uuid, claims: &[i32])
     let answered = sqlx::query!(
         "UPDATE claims SET player = NULL WHERE run_id = $1 AND first_position = ANY($2) AND player = $3 AND EXISTS (
              SELECT FROM tasks JOIN requests ON task_id = tasks.id
-             WHERE tasks.run_id = $1 AND position = first_position AND answer IS NOT NULL)",
+             WHERE tasks.run_id = $1 AND position = first_position AND NOT superseded AND answer IS NOT NULL)",
         run,
         claims,
         player

@@ -41,8 +41,8 @@ pub async fn open(db: &mut PgConnection, player: i64, new: &OpenRequest) -> Resu
     Ok(tx.commit().await?)
 }
 
-/// Puts requests where others find them, and says so. They may be there already, from a player that died. A task that has ended,
-/// or whose run was cancelled, gets none. The transaction holds the player: nobody else ends its tasks meanwhile.
+/// Puts requests where others find them, and says so. They may be there already, from a player that died or left the task while it
+/// waited: those were told of before. A task that has ended, or whose run was cancelled, gets none. The transaction holds the player: nobody else ends its tasks meanwhile.
 pub(crate) async fn open_all(db: &mut PgConnection, new: &[&OpenRequest]) -> Result<()> {
     sqlx::query!(
         "WITH new AS (
@@ -53,8 +53,8 @@ pub(crate) async fn open_all(db: &mut PgConnection, new: &[&OpenRequest]) -> Res
              SELECT task, request, run, new.kind, body::json, now() + patience, parks
              FROM new JOIN tasks ON tasks.id = task JOIN runs ON runs.id = run
              WHERE outcome IS NULL AND state <> 'cancelled'
-             ON CONFLICT (task_id, request) DO NOTHING
-         ) SELECT pg_notify($8, task::text) FROM new",
+             ON CONFLICT (task_id, request) DO NOTHING RETURNING task_id
+         ) SELECT pg_notify($8, task_id::text) FROM opened",
         &new.iter().map(|new| new.task).collect::<Vec<_>>(),
         &new.iter().map(|new| new.request).collect::<Vec<_>>(),
         &new.iter().map(|new| new.run).collect::<Vec<_>>(),
