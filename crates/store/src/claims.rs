@@ -174,8 +174,8 @@ async fn claim_left(db: &mut PgConnection, player: i64, wanted: &ClaimRequest<'_
     if row.fetch_optional(&mut *db).await?.is_none() {
         return Ok(None);
     }
-    // As in `claim_new`, only now is known what others hold of the run. `claim_single_positions` takes claims without the
-    // run's row, so those that it is at are skipped.
+    // As in `claim_new`, only now is known what others hold of the run. `claim_single_positions` does not lock the
+    // run's row, so claims that it is taking are skipped.
     let left = sqlx::query_as!(
         Claim,
         r#"WITH found AS (

@@ -65,7 +65,7 @@ use sqlx::postgres::types::PgInterval;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
-/// A connection that has answered within this time is lent without being asked again.
+/// A connection that was released within this time is not pinged when it is acquired.
 const SURELY_THERE: Duration = Duration::from_secs(1);
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations");
@@ -75,7 +75,7 @@ pub async fn open(url: &str) -> anyhow::Result<PgPool> {
     // A pool tries until its time is up, and then only says that it is.
     PgConnection::connect(url).await?.close().await?;
     let port = url.parse::<PgConnectOptions>()?.get_port();
-    // sqlx would ask each connection whether it is there before it lends it, and does so anyway when it comes back.
+    // By default sqlx pings a connection each time it is acquired. It also pings each one that is released, so a recent one works.
     let options = PgPoolOptions::new().max_connections(16).test_before_acquire(false);
     let options = options.before_acquire(|db, meta| {
         Box::pin(async move {
@@ -100,9 +100,9 @@ pub async fn open(url: &str) -> anyhow::Result<PgPool> {
     Ok(pool)
 }
 
-/// Looks rows up by index where PostgreSQL would read a table whole because it is small. The plan that it makes then is kept while the
-/// table grows, and what is claimed, asked and answered all the time lies in memory. The default, 4, is meant for disks that
-/// turn; 1.1 is what the manual names for others. What somebody has set stays.
+/// Makes PostgreSQL prefer indexes also for small tables: a plan that reads a small table whole is kept while the table grows. The
+/// default of `random_page_cost`, 4, suits spinning disks; for solid-state drives the manual of PostgreSQL gives 1.1 as an example. Any
+/// other value than the default stays.
 async fn read_by_index(db: &mut PgConnection) -> sqlx::Result<()> {
     sqlx::query_scalar!(
         "SELECT set_config('random_page_cost', '1.1', false) WHERE current_setting('random_page_cost') = '4'"

@@ -42,7 +42,8 @@ pub async fn open(db: &mut PgConnection, player: i64, new: &OpenRequest) -> Resu
 }
 
 /// Puts requests where others find them, and says so. They may be there already, from a player that died or left the task while it
-/// waited: those were told of before. A task that has ended, or whose run was cancelled, gets none. The transaction holds the player: nobody else ends its tasks meanwhile.
+/// waited; they were announced then and are not announced again. A task that has ended, or whose run was cancelled, gets none. The
+/// transaction holds the player: nobody else ends its tasks meanwhile.
 pub(crate) async fn open_all(db: &mut PgConnection, new: &[&OpenRequest]) -> Result<()> {
     sqlx::query!(
         "WITH new AS (

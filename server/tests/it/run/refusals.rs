@@ -63,7 +63,7 @@ async fn events_and_finished_conversations_cannot_be_rewritten(pool: PgPool) {
     assert!(journal::were_kept(&mut db, &[&entry]).await.unwrap());
     assert_eq!(stories(&player).await[0].events, story.events);
 
-    // An end without events meets no event that is there already. It would be counted a second time.
+    // A second end without events breaks no unique key, so it has to be refused by itself.
     let ended = Completion {
         failure: None,
         keep_through: None,

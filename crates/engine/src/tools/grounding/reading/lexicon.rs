@@ -1,4 +1,4 @@
-//! Words that change what stands beside them. Few words do: of most there is none of their first letter and length.
+//! Words that change what stands beside them. Few words do, and most words share first letter and length with none of them.
 
 use std::sync::LazyLock;
 

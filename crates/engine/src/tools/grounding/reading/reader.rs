@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What stands between blanks, and begins with so many small letters.
+    /// Reads the text between two blanks. `letters`: how many small letters it begins with.
     fn chunk(&mut self, chunk: &'a str, letters: usize) {
         let (word, after) = chunk.split_at(letters);
         match after.as_bytes() {
