@@ -24,6 +24,15 @@ pub fn check(value: &Value) -> Result<(), String> {
     fault(value, 0).map_or(Ok(()), Err)
 }
 
+/// Lists and objects within each other.
+pub fn levels(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(levels).max().unwrap_or(0),
+        Value::Object(map) => 1 + map.values().map(levels).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
 /// Of a key that is written twice one value would be lost without a word. The text is known to be JSON.
 fn repeated_key(text: &str) -> Option<String> {
     // The keys so far of each object that is open; nothing for a list.

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use domain::patch::Patch;
 use domain::playbook::{Simulate, Tool as ToolSpec};
 use domain::scenario::{Scenario, laid_over};
+use domain::transcript::Call;
 use jsonschema::Validator;
 use minijinja::Environment;
 use parking_lot::Mutex;
@@ -69,6 +70,16 @@ pub enum Refusal {
 impl Playbook {
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|t| t.spec.name == name)
+    }
+
+    /// The arguments of a call as its tool got them: with the schema's defaults for those that were left out. Of a call that no
+    /// tool took, as they were written, as far as they are JSON.
+    pub fn arguments_of(&self, call: &Call) -> Map<String, Value> {
+        let Ok(Value::Object(arguments)) = serde_json::from_str(&call.arguments) else { return Map::new() };
+        match self.tool(&call.tool).filter(|_| !call.answer.malformed()) {
+            Some(tool) => tool.complete(arguments),
+            None => arguments,
+        }
     }
 
     /// The initial world of a scenario: its records laid over the base, collection by collection. What it does not

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use domain::event::Answer;
 use domain::finding::{Finding, Rule};
 use domain::outcome::{Ending, Outcome};
 use domain::persona::Complexity;
@@ -95,6 +96,9 @@ fn proof(
                 findings.push(Finding::new(Rule::UnreachableOutcome, "/expected_outcome", message));
                 return findings;
             }
+            if variant.is_none() && complexity == Complexity::Medium {
+                findings.extend(rules_of_failed_calls(&conversation));
+            }
             if let Outcome::Failed { blame, reason } = &outcome {
                 let why = why_not(conversation.state(), &format!("{blame}: {reason}"));
                 let who = variant.map(|name| format!(" with the variant `{name}`")).unwrap_or_default();
@@ -114,6 +118,18 @@ fn proof(
         findings.push(Finding::new(Rule::TrivialOutcome, "/expected_outcome", message));
     }
     findings
+}
+
+/// Whether the rules of the policy can also be looked at if no call succeeds: then an answer is a text, and no record.
+fn rules_of_failed_calls(conversation: &Conversation) -> Option<Finding> {
+    let mut state = conversation.state().clone();
+    for call in &mut state.transcript.calls {
+        (call.answer, call.content) = (Answer::Failed, "Error: not possible".to_owned());
+    }
+    let verification = verifier::verify(conversation.case(), &state);
+    let broken = verifier::undecided(&verification).next()?;
+    let message = format!("if calls fail, the policy rule {broken}; let it look at `ok` before `answer`");
+    Some(Finding::new(Rule::DoubtfulPlaybook, "/script", message))
 }
 
 /// What the verifier found, or else the outcome; and the calls that were refused, which often are the cause.

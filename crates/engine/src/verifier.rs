@@ -20,7 +20,7 @@ pub use words::invented;
 pub fn verify(case: &Case, state: &State) -> Verification {
     let expected = &case.scenario.expected_outcome;
     let mut items = world::check(&expected.world, &case.initial.world, &state.world);
-    items.extend(actions::verify(expected, &state.transcript.calls));
+    items.extend(actions::verify(expected, &state.transcript.calls, &case.playbook));
     for fact in &expected.told {
         let told = said_by_agent(state).any(|words| facts::states(words, fact) || states_date(words, fact));
         items.push(check(Rule::FactTold, told, &format!("`{fact}`"), "was not told to the user"));

@@ -1,8 +1,8 @@
 //! The agent's turn.
 
-use domain::event::{Answer, Event, EventKind};
+use domain::event::{Event, EventKind};
 use domain::message::ToolCall;
-use domain::outcome::{Blame, Ending};
+use domain::outcome::Ending;
 use domain::playbook::AgentStyle;
 use domain::role::Role;
 
@@ -10,7 +10,6 @@ use super::{Conversation, Phase, refused};
 use crate::{json_turn, react};
 use domain::chat::ChatReply;
 use domain::transcript::Caller;
-use domain::verdict::Rule;
 use domain::{reasoning, reward};
 
 impl Conversation {
@@ -50,12 +49,9 @@ impl Conversation {
         let mut ended = self.clone();
         ended.end_by_agent()?;
         ended.do_next_step()?;
-        let transcript = &ended.state.transcript;
-        let failed = transcript.verification.as_ref()?.failures().next().map(|check| check.rule);
-        // As in `finish`: who calls wrongly is to blame for that, whatever else was spoiled.
-        let is_spoiled = transcript.calls.iter().any(|call| call.answer == Answer::Fallback);
-        let blame = failed.filter(|rule| *rule != Rule::ValidCalls && is_spoiled).map(|_| Blame::ToolSimulator);
-        reward::reward(blame, failed.is_none())
+        let verification = ended.state.transcript.verification.as_ref()?;
+        let passed = verification.failures().next().is_none();
+        reward::reward((!passed).then(|| ended.to_blame(verification)), passed)
     }
 
     /// Endpoints repeat ids or leave them out; ours are unique in the conversation.

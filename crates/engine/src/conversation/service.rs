@@ -48,7 +48,7 @@ impl Conversation {
     pub(super) fn hear_service(&self, answer: &ServiceAnswer) -> Option<EventKind> {
         let (call, Ok((tool, _))) = self.pending_call()? else { return None };
         let content = answer.text();
-        if let Some(reason) = self.beyond_limit(call.name(), content.len()) {
+        if let Some(reason) = self.beyond_limit(content.len()) {
             return Some(failed(Blame::Infrastructure, &reason));
         }
         Some(match answer {

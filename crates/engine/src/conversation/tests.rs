@@ -272,6 +272,7 @@ fn events_of_another_conversation_are_refused() {
 }
 
 mod corrected;
+mod escapes;
 mod faults;
 mod judged;
 mod prefetch;

@@ -8,11 +8,12 @@ use domain::playbook::Simulate;
 use domain::problem::did_you_mean;
 use domain::role::Role;
 use domain::service::answer_text;
+use domain::untrusted::levels;
 use serde_json::{Map, Value, json};
 
 use super::{Conversation, NO_USAGE, refused};
 use crate::faults;
-use crate::limits::MOST_ANSWERS_BYTES;
+use crate::limits::{LARGE_ARGUMENTS_BYTES, MOST_ANSWERS_BYTES, MOST_ARGUMENT_LEVELS};
 use crate::playbook::{Refusal, Tool};
 use crate::tools::code::{CallContext, CodeError, fresh_id};
 use crate::tools::grounding::{Sources, ungrounded, ungrounded_patch};
@@ -71,7 +72,10 @@ impl Conversation {
         let arguments = call
             .arguments()
             .map_err(|e| (Answer::InvalidArguments, format!("the arguments of `{}` are not JSON: {e}", call.name())))?;
-        let faults = tool.argument_faults(&arguments);
+        let faults = match levels(&arguments) {
+            0..=MOST_ARGUMENT_LEVELS => tool.argument_faults(&arguments),
+            _ => vec![format!("they are nested deeper than {MOST_ARGUMENT_LEVELS} levels")],
+        };
         if !faults.is_empty() {
             return Err((
                 Answer::InvalidArguments,
@@ -156,29 +160,29 @@ impl Conversation {
             Err(CodeError::Refused(text)) => {
                 return answered(call, Answer::Failed, format!("Error: {text}"), NO_USAGE);
             }
-            Err(CodeError::Broken(text)) => return unanswered(call, text),
+            Err(CodeError::Broken(text)) => return broken_off(call, text),
         };
         let content = answer_text(&response);
-        if let Some(reason) = self.beyond_limit(&tool.spec.name, content.len() + bytes_of(&patch)) {
-            return unanswered(call, reason);
+        // Whoever asks for so much has to do without.
+        if let Some(reason) = self.beyond_limit(content.len() + bytes_of(&patch)) {
+            return answered(call, Answer::Failed, format!("Error: {reason}; nothing was changed"), NO_USAGE);
         }
         match self.case.playbook.commit(tool, arguments, world, &patch, &now) {
             // What the hook derives from an old version is of no use now.
             Ok(_) if self.is_stale(tool) => changed(call, content, Patch::new(), NO_USAGE),
             Ok(_) => changed(call, content, patch, NO_USAGE),
             Err(Refusal::Rule(text)) => answered(call, Answer::Failed, format!("Error: {text}"), NO_USAGE),
-            Err(Refusal::Broken(text)) => unanswered(call, text),
+            Err(Refusal::Broken(text)) => broken_off(call, text),
         }
     }
 
-    /// Size of all answers so far, with their patches, in bytes.
-    /// Why a conversation cannot take so many more bytes of a tool; `None` if it can.
-    pub(super) fn beyond_limit(&self, tool: &str, more: usize) -> Option<String> {
+    /// Why the conversation cannot take an answer of so many bytes, with what it changes; `None` if it can.
+    pub(super) fn beyond_limit(&self, more: usize) -> Option<String> {
         let calls = self.state.transcript.calls.iter();
         let known: usize = calls.map(|call| call.content.len() + bytes_of(&call.patch)).sum();
         (known + more > MOST_ANSWERS_BYTES).then(|| {
-            let most = format!("the answers and changes of a conversation have {MOST_ANSWERS_BYTES} bytes at most");
-            format!("with this one of `{tool}` they would have more: {most}")
+            let most = format!("all answers and changes of a conversation have {MOST_ANSWERS_BYTES} bytes at most");
+            format!("{most}, and with this one they would have more")
         })
     }
 
@@ -320,6 +324,15 @@ fn bytes_of(patch: &Patch) -> usize {
         }
     }
     patch.iter().map(|op| op.path().len() + op.value().map_or(0, value)).sum()
+}
+
+/// A tool failed at a call: as a rule the author's fault, but not if the caller sent it more than any honest one.
+fn broken_off(call: &ToolCall, why: String) -> EventKind {
+    if call.function.arguments.len() < LARGE_ARGUMENTS_BYTES {
+        return unanswered(call, why);
+    }
+    let content = format!("Error: the arguments of `{}` are too large for it; nothing was changed", call.name());
+    answered(call, Answer::Failed, content, NO_USAGE)
 }
 
 /// Nobody could answer: the agent is told no more than that, and people why.

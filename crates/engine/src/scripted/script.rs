@@ -61,9 +61,36 @@ pub(super) fn user_turn(conversation: &Conversation) -> Result<ChatReply, String
         return Ok(users(case, "", true));
     };
     let context = Context::of(conversation);
-    let calls = step.user_calls.iter().map(|call| tool_call(call, &context)).collect::<Result<_, _>>()?;
+    let possible = step.user_calls.iter().filter(|call| !needs_missing_answer(conversation, call));
+    let calls: Vec<ToolCall> = possible.map(|call| tool_call(call, &context)).collect::<Result<_, _>>()?;
     let content = step.user.as_ref().map(|line| line.at(case.complexity)).unwrap_or_default();
-    Ok(ChatReply { tool_calls: calls, ..users(case, content, false) })
+    let is_over = calls.is_empty() && !step.user_calls.is_empty() && content.is_empty();
+    Ok(ChatReply { tool_calls: calls, ..users(case, content, is_over) })
+}
+
+/// Whether a call of the user is made of the answer to a call that the agent has not made. Such a call cannot be made; a user
+/// who has nothing else to do or to say leaves.
+fn needs_missing_answer(conversation: &Conversation, call: &ScriptCall) -> bool {
+    let made = |tool: &str| {
+        conversation.state().transcript.calls.iter().any(|call| call.tool == tool && call.answer.succeeded())
+    };
+    let is_missing = |text: &str| {
+        text.split("calls.").skip(1).any(|rest| {
+            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+            let tool = &rest[..end];
+            conversation.case().playbook.tool(tool).is_some() && !made(tool)
+        })
+    };
+    call.args.values().any(|value| has_text(value, &is_missing))
+}
+
+fn has_text(value: &Value, is_meant: &impl Fn(&str) -> bool) -> bool {
+    match value {
+        Value::String(text) => is_meant(text),
+        Value::Array(items) => items.iter().any(|item| has_text(item, is_meant)),
+        Value::Object(map) => map.values().any(|item| has_text(item, is_meant)),
+        _ => false,
+    }
 }
 
 /// A user's turn in the form that the style asks for.

@@ -33,7 +33,7 @@ use starlark::values::structs::AllocStruct;
 use starlark::values::{FrozenStringValue, Heap, Value as Star};
 
 use call_environment::CallEnvironment;
-pub use errors::Fault;
+pub use errors::{Fault, TOO_MANY_STEPS};
 use source::Definition;
 
 use crate::limits::{
@@ -167,7 +167,8 @@ impl Code {
         self.evaluate(name, moment, &Steps::of_call(), |eval, function| {
             let heap = eval.heap();
             let (star_world, ctx) = (reference::root(world.root(), heap), context(moment, heap));
-            let named: Vec<(&str, Star<'_>)> = arguments.iter().map(|(k, v)| (k.as_str(), heap.alloc(v))).collect();
+            let named: Vec<(&str, Star<'_>)> =
+                arguments.iter().map(|(k, v)| (k.as_str(), reference::of_json(v, heap))).collect();
             let answer = eval.eval_function(function, &[star_world, ctx], &named)?;
             if let Some(hook) = hook {
                 let function = heap.access_owned_frozen_value(&self.module.get(hook)?);
@@ -209,7 +210,7 @@ impl Code {
     pub fn was_kept(&self, name: &str, end: &World, start: &World, log: &Value, now: &str) -> Result<bool, CodeError> {
         self.is_true(name, now, &Steps::of_call(), |heap| {
             let worlds = [end, start].map(|world| reference::root(world.root(), heap));
-            vec![worlds[0], worlds[1], heap.alloc(log)]
+            vec![worlds[0], worlds[1], reference::of_json(log, heap)]
         })
     }
 

@@ -6,10 +6,21 @@ use domain::verdict::{Check, Rule};
 use serde_json::{Map, Value};
 
 use super::check;
+use crate::playbook::Playbook;
 use crate::world::Node;
 
-pub fn verify(expected: &ExpectedOutcome, calls: &[Call]) -> Vec<Check> {
-    let made = assign(&expected.actions, calls);
+/// A call that a tool answered, with its arguments as the tool got them: with the defaults of those that were left out.
+struct Made<'a> {
+    tool: &'a str,
+    arguments: Map<String, Value>,
+}
+
+pub fn verify(expected: &ExpectedOutcome, calls: &[Call], playbook: &Playbook) -> Vec<Check> {
+    let patterns = || expected.actions.iter().chain(&expected.forbidden);
+    let calls = calls.iter().filter(|call| call.answer.succeeded() && patterns().any(|own| own.tool == call.tool));
+    let calls: Vec<Made<'_>> =
+        calls.map(|call| Made { tool: &call.tool, arguments: playbook.arguments_of(call) }).collect();
+    let made = assign(&expected.actions, &calls);
     let actions = expected.actions.iter().zip(&made);
     let mut checks: Vec<Check> = actions
         .map(|(pattern, call)| {
@@ -20,7 +31,7 @@ pub fn verify(expected: &ExpectedOutcome, calls: &[Call]) -> Vec<Check> {
     if expected.actions_in_order && complete && expected.actions.len() > 1 {
         let order: Vec<String> = expected.actions.iter().map(|pattern| format!("`{}`", pattern.tool)).collect();
         let what = format!("the order {}", order.join(", "));
-        checks.push(check(Rule::ExpectedAction, in_order(&expected.actions, calls), &what, "was not kept"));
+        checks.push(check(Rule::ExpectedAction, in_order(&expected.actions, &calls), &what, "was not kept"));
     }
     checks.extend(expected.forbidden.iter().map(|pattern| {
         let done = calls.iter().any(|call| matches(pattern, call));
@@ -31,7 +42,7 @@ pub fn verify(expected: &ExpectedOutcome, calls: &[Call]) -> Vec<Check> {
 
 /// For each pattern a call of its own, as far as there are any (augmenting paths, so that a general pattern does not
 /// take the call that a narrow one needs).
-fn assign(patterns: &[ActionPattern], calls: &[Call]) -> Vec<Option<usize>> {
+fn assign(patterns: &[ActionPattern], calls: &[Made<'_>]) -> Vec<Option<usize>> {
     let mut taken_by: Vec<Option<usize>> = vec![None; calls.len()];
     for pattern in 0..patterns.len() {
         let mut seen = vec![false; calls.len()];
@@ -49,7 +60,7 @@ fn assign(patterns: &[ActionPattern], calls: &[Call]) -> Vec<Option<usize>> {
 fn augment(
     pattern: usize,
     patterns: &[ActionPattern],
-    calls: &[Call],
+    calls: &[Made<'_>],
     seen: &mut [bool],
     taken_by: &mut [Option<usize>],
 ) -> bool {
@@ -67,20 +78,17 @@ fn augment(
 }
 
 /// Whether some calls match the patterns one after the other.
-fn in_order(patterns: &[ActionPattern], calls: &[Call]) -> bool {
+fn in_order(patterns: &[ActionPattern], calls: &[Made<'_>]) -> bool {
     let mut calls = calls.iter();
     patterns.iter().all(|pattern| calls.any(|call| matches(pattern, call)))
 }
 
-fn matches(pattern: &ActionPattern, call: &Call) -> bool {
-    if call.tool != pattern.tool || !call.answer.succeeded() {
-        return false;
-    }
-    let arguments: Map<String, Value> = serde_json::from_str(&call.arguments).unwrap_or_default();
-    pattern
-        .args
-        .iter()
-        .all(|(name, value)| arguments.get(name).is_some_and(|found| Node::from(found) == Node::from(value)))
+fn matches(pattern: &ActionPattern, call: &Made<'_>) -> bool {
+    call.tool == pattern.tool
+        && pattern
+            .args
+            .iter()
+            .all(|(name, value)| call.arguments.get(name).is_some_and(|found| Node::from(found) == Node::from(value)))
 }
 
 fn described(pattern: &ActionPattern) -> String {
@@ -117,7 +125,11 @@ mod tests {
 
     fn failures(expected: Value, calls: &[Call]) -> Vec<String> {
         let expected: ExpectedOutcome = serde_json::from_value(expected).expect("an outcome");
-        verify(&expected, calls).into_iter().filter(|check| !check.passed).map(|check| check.detail).collect()
+        verify(&expected, calls, &crate::testing::playbook())
+            .into_iter()
+            .filter(|check| !check.passed)
+            .map(|check| check.detail)
+            .collect()
     }
 
     #[test]

@@ -1,16 +1,20 @@
 //! Whether every id, amount and date in the agents' words comes from somewhere.
 
+use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::sync::Arc;
 
+use domain::event::Answer;
 use domain::message::Message;
 use domain::playbook::Simulate;
-use domain::transcript::{Caller, Frame};
+use domain::transcript::{Call, Caller, Frame};
 use domain::verdict::{Check, Rule};
+use serde_json::Value;
 
 use crate::case::Case;
 use crate::conversation_state::State;
 use crate::tools::grounding::{SourceIndex, StatedFact};
+use crate::world::Node;
 
 /// One item for each fact from nowhere, and one for all that were traced.
 pub fn check(case: &Case, state: &State) -> Vec<Check> {
@@ -23,7 +27,7 @@ pub fn check(case: &Case, state: &State) -> Vec<Check> {
         records
     });
     for frame in state.transcript.agents.iter().chain(&state.transcript.branches) {
-        for stated in stated(case, &frame.caller, &frame.messages) {
+        for stated in stated(case, state, &frame.caller, &frame.messages) {
             // The records behind the tools are true as well, though no call read them.
             let source = stated.source.clone().or_else(|| records.said(&stated));
             let fact = stated.fact;
@@ -53,8 +57,8 @@ pub fn check(case: &Case, state: &State) -> Vec<Check> {
 /// and that no record holds.
 pub fn invented(case: &Case, state: &State, message: &Message) -> Vec<String> {
     let Frame { caller, messages, .. } = state.acting();
-    let known = stated(case, caller, messages).len();
-    let mut new = stated(case, caller, messages.iter().chain([message])).split_off(known);
+    let known = stated(case, state, caller, messages).len();
+    let mut new = stated(case, state, caller, messages.iter().chain([message])).split_off(known);
     new.retain(|stated| stated.source.is_none());
     if !new.is_empty() {
         let mut records = SourceIndex::default();
@@ -65,7 +69,12 @@ pub fn invented(case: &Case, state: &State, message: &Message) -> Vec<String> {
 }
 
 /// What one agent states, in order. What it said once it may repeat, so each fact from nowhere is found once.
-fn stated<'a>(case: &Case, caller: &Caller, messages: impl IntoIterator<Item = &'a Message>) -> Vec<StatedFact> {
+fn stated<'a>(
+    case: &Case,
+    state: &State,
+    caller: &Caller,
+    messages: impl IntoIterator<Item = &'a Message>,
+) -> Vec<StatedFact> {
     let agent = match caller.sub_agent() {
         Some(name) => case.playbook.sub_agent(name),
         None => Some(case.playbook.agent(case.variant.as_deref())),
@@ -79,7 +88,13 @@ fn stated<'a>(case: &Case, caller: &Caller, messages: impl IntoIterator<Item = &
             Message::User { content } => {
                 heard.hear(if *caller == Caller::Agent { "the user" } else { "its task" }, content);
             }
-            Message::Tool { tool_call_id, content } => heard.hear(tool_call_id, content),
+            Message::Tool { tool_call_id, content } => {
+                let refused = state.transcript.calls.iter().find(|call| call.id == *tool_call_id && is_refused(call));
+                match refused {
+                    Some(call) => heard.hear(tool_call_id, &without_echo(content, call)),
+                    None => heard.hear(tool_call_id, content),
+                }
+            }
             Message::Assistant { content, tool_calls, .. } => {
                 let handed_on =
                     tool_calls.iter().filter(|call| speaks(case, call.name())).map(|call| &call.function.arguments);
@@ -91,6 +106,25 @@ fn stated<'a>(case: &Case, caller: &Caller, messages: impl IntoIterator<Item = &
     }
     all.retain(|stated| stated.source.as_deref() != Some("its own words"));
     all
+}
+
+fn is_refused(call: &Call) -> bool {
+    call.answer.malformed() || call.answer == Answer::Failed
+}
+
+/// A refusal without the facts of the call itself: what an agent made up does not become true because a tool repeats it.
+fn without_echo<'a>(refusal: &'a str, call: &Call) -> Cow<'a, str> {
+    let mut own = SourceIndex::default();
+    own.hear("", &call.tool);
+    match serde_json::from_str::<Value>(&call.arguments) {
+        Ok(arguments) => own.see("", &Node::from(&arguments)),
+        Err(_) => own.hear("", &call.arguments),
+    }
+    let mut rest = Cow::Borrowed(refusal);
+    for echoed in own.stated(refusal).into_iter().filter(|stated| stated.source.is_some()) {
+        rest = rest.replace(&echoed.fact, " ").into();
+    }
+    rest
 }
 
 /// Whether the arguments of a call are words to somebody: a task for a sub-agent, a summary for a colleague.

@@ -50,6 +50,27 @@ fn calls_that_no_tool_accepts_are_answered_with_the_reason() {
 }
 
 #[test]
+fn an_unanswered_call_excuses_what_is_missing_and_nothing_that_was_done() {
+    let broken = || (Role::Agent, calls(&[("meddle", "{}")]));
+    let agent = |reply| (Role::Agent, reply);
+    let finished = |replies: &[(Role, ChatReply)]| {
+        let text = check(replies);
+        text.lines().last().unwrap_or_default().to_owned()
+    };
+    // The refund is missing: it may be so because of the tool.
+    assert_snapshot!(finished(&[broken(), agent(says("I am sorry, I can do nothing."))]), @r#"finished: Failed { blame: ToolSimulator, reason: "`meddle` was not answered; then /orders/o_17/refunded = 20.5 was expected, found 0" }"#);
+    // A call that is forbidden, a call that no tool takes, and an amount from nowhere are wrong before and after it.
+    let hand_over = || agent(calls(&[("hand_over", "{}")]));
+    assert_snapshot!(finished(&[broken(), hand_over()]), @r#"finished: Failed { blame: Agent, reason: "`hand_over` was called with success" }"#);
+    let unknown = || agent(calls(&[("get_oder", "{}")]));
+    assert_snapshot!(finished(&[broken(), unknown(), agent(says("I can do nothing."))]), @r#"finished: Failed { blame: Agent, reason: "get_oder Error: there is no tool `get_oder` (did you mean `get_order`?)" }"#);
+    assert_snapshot!(finished(&[unknown(), broken(), agent(says("I can do nothing."))]), @r#"finished: Failed { blame: Agent, reason: "get_oder Error: there is no tool `get_oder` (did you mean `get_order`?)" }"#);
+    let invented = || agent(says("91.17 is on its way."));
+    assert_snapshot!(finished(&[broken(), invented()]), @r#"finished: Failed { blame: Agent, reason: "`91.17` in the words of the agent comes from nowhere: no tool, user, instruction or record says it" }"#);
+    assert_snapshot!(finished(&[invented(), broken(), agent(says("I can do nothing."))]), @r#"finished: Failed { blame: Agent, reason: "/orders/o_17/refunded = 20.5 was expected, found 0" }"#);
+}
+
+#[test]
 fn a_terminal_call_ends_without_a_tool_message() {
     let (conversation, events) = play(medium(), &[(Role::Agent, calls(&[("hand_over", "{\"why\": \"asked\"}")]))]);
     assert_snapshot!(log(&events), @r#"
@@ -169,10 +190,10 @@ fn the_answers_of_a_conversation_have_an_end() {
     let case = Arc::new(Case { playbook: Arc::new(playbook), ..(*medium()).clone() });
     let (_, events) = play(case, &[(Role::Agent, calls(&vec![("meddle", "{}"); 12]))]);
     let answers = events.iter().filter_map(|event| match &event.kind {
-        EventKind::ToolAnswered { tool, content, note, .. } if tool == "meddle" => Some((content.len(), note.clone())),
+        EventKind::ToolAnswered { tool, content, .. } if tool == "meddle" => Some(content.clone()),
         _ => None,
     });
-    let answers: Vec<(usize, Option<String>)> = answers.collect();
-    assert_eq!(answers.iter().filter(|(length, _)| *length > 900_000).count(), 8);
-    assert_snapshot!(answers[11].1.as_deref().unwrap_or("none"), @"with this one of `meddle` they would have more: the answers and changes of a conversation have 8388608 bytes at most");
+    let answers: Vec<String> = answers.collect();
+    assert_eq!(answers.iter().filter(|content| content.len() > 900_000).count(), 8);
+    assert_snapshot!(answers[11], @"Error: all answers and changes of a conversation have 8388608 bytes at most, and with this one they would have more; nothing was changed");
 }
