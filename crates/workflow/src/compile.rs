@@ -210,8 +210,8 @@ impl<'a> Compiler<'a> {
     fn workflow(&mut self, spec: &Document) -> Compiled {
         let input = self.input(&spec.input);
         self.frames.push(Frame::new(input.iter().map(|(name, of)| (name.clone(), of.clone()))));
-        self.block(&spec.steps, "/steps");
-        let (output, output_type) = self.record(&spec.output, "/output", &[]);
+        let (_, known) = self.block(&spec.steps, "/steps");
+        let (output, output_type) = self.record(&spec.output, "/output", &known);
         self.frames.clear();
         let input = Type::Record(input);
         let row = [("input".to_owned(), input.clone()), ("output".to_owned(), output_type.clone())];

@@ -202,6 +202,65 @@ stand_ins: {m: echo}
 }
 
 #[test]
+fn items_of_a_reply_that_is_cut_off_have_to_fit_as_well() {
+    let yaml = "
+workflow: test
+input: {a: text}
+steps:
+  items: {ask: {role: m, prompt: '{{ a }}', split: json_items, returns: {type: object, properties: {k: {type: string}, o: {type: number}}, required: [k]}, most: 3}}
+output: {items: items}
+stand_ins: {m: echo}
+";
+    let played = |content: &str| {
+        let mut row = begin(yaml, ECHO, &json!({"a": "x"}));
+        row.act();
+        while let Some((request, _)) = answers(&row).into_iter().next() {
+            let reply = ChatReply { content: content.to_owned(), ..ChatReply::default() };
+            row.resolve(&request, Resolution::Unusable { reply, reason: "it is cut off".to_owned() });
+        }
+        let ending = row.ending().unwrap();
+        format!("{} {}: {}", json!(row.output()), ending.name, ending.reason)
+    };
+    assert_snapshot!(played(r#"[{"k": "a"}, {"k": "b", "o": 1}, {"k": "c"#), @r#"{"items":[{"k":"a","o":null},{"k":"b","o":1}]} finished:"#);
+    assert_snapshot!(played(r#"[{"k": "a"}, {"k": 2}, {"k": "c"#), @r#"null invalid_reply: items: the reply cannot be used: 2 is not of type "string" (at /k)"#);
+    assert_snapshot!(played(r#"[{"k": "a"}, {"k": "b"}, {"k": "c"}, {"k": "d"}, {"#), @"null too_many_items: items: the reply has 4 items; at most 3");
+}
+
+#[test]
+fn what_an_end_rules_out_is_known_in_outputs_too() {
+    let yaml = "
+workflow: test
+input: {text: text?, words: list<text?>}
+steps:
+  none: {end: {when: text == None, as: nothing}}
+  all:
+    map: words
+    as: word
+    steps:
+      gone: {end: {when: word == None, as: no_word}}
+      long: {code: len(word)}
+    yields: word.upper()
+output: {text: text.upper(), all: all}
+";
+    assert_snapshot!(play(yaml, ECHO, &json!({"text": "a", "words": ["b"]})), @r#"finished: {"text":"A","all":["B"]} after 2 events"#);
+    assert_snapshot!(play(yaml, ECHO, &json!({"text": "a", "words": [null]})), @"no_word:  after 2 events");
+}
+
+#[test]
+fn whole_numbers_stay_whole_whatever_their_size() {
+    let yaml = "
+workflow: test
+input: {n: number}
+steps:
+  next: {code: n + 1}
+  after: {code: 'type(next) + str(next + 1)'}
+output: {next: next, after: after}
+";
+    let row: Value = serde_json::from_str("{\"n\": 36893488147419103233}").unwrap();
+    assert_snapshot!(play(yaml, ECHO, &row), @r#"finished: {"next":36893488147419103234,"after":"int36893488147419103235"} after 2 events"#);
+}
+
+#[test]
 fn texts_become_vectors_and_documents_are_ranked() {
     let yaml = "
 workflow: test

@@ -38,9 +38,9 @@ impl Compiler<'_> {
         let (state, types) = self.state(&step.state, at, guards);
         let frame = Frame::new([(item_name, item)].into_iter().chain(types.clone()));
         let (block, next, yields, yielded) = self.within(name, frame, |here| {
-            let block = here.block(&step.steps, &format!("{at}/steps"));
-            let next = here.next(step, &types, at);
-            let (yields, yielded) = here.yields(step, block, at);
+            let (block, known) = here.block(&step.steps, &format!("{at}/steps"));
+            let next = here.next(step, &types, at, &known);
+            let (yields, yielded) = here.yields(step, block, at, &known);
             (block, next, yields, yielded)
         });
         let is_stream = matches!(of, Type::Stream(_));
@@ -57,9 +57,9 @@ impl Compiler<'_> {
     }
 
     /// What an item becomes: what the document says, or all steps.
-    fn yields(&mut self, step: &Step, block: usize, at: &str) -> (Expr, Type) {
+    fn yields(&mut self, step: &Step, block: usize, at: &str, known: &[String]) -> (Expr, Type) {
         if !step.yields.is_null() {
-            return self.value(&step.yields, &format!("{at}/yields"), &[]);
+            return self.value(&step.yields, &format!("{at}/yields"), known);
         }
         let steps = &self.blocks[block].steps;
         let values = steps.iter().enumerate().filter(|(_, step)| !matches!(step.action, Action::End(_)));
@@ -75,8 +75,8 @@ impl Compiler<'_> {
     pub fn repeat(&mut self, name: &str, step: &Step, repeat: &Loop, at: &str, guards: &[String]) -> (Action, Type) {
         let (state, mut types) = self.state(&step.state, at, guards);
         let (block, next, until) = self.within(name, Frame::new(types.clone()), |here| {
-            let block = here.block(&step.steps, &format!("{at}/steps"));
-            let next = here.next(step, &types, at);
+            let (block, known) = here.block(&step.steps, &format!("{at}/steps"));
+            let next = here.next(step, &types, at, &known);
             // It sees the state only: its steps belong to the round before.
             let frame = here.frames.pop();
             here.frames.push(Frame::new(types.clone()));
@@ -97,7 +97,7 @@ impl Compiler<'_> {
     }
 
     /// For each state what it becomes.
-    fn next(&mut self, step: &Step, types: &IndexMap<String, Type>, at: &str) -> Vec<Option<Expr>> {
+    fn next(&mut self, step: &Step, types: &IndexMap<String, Type>, at: &str, known: &[String]) -> Vec<Option<Expr>> {
         for key in step.next.keys().filter(|key| !types.contains_key(key.as_str())) {
             let at = domain::patch::join(&format!("{at}/next"), key);
             self.problem(&at, format!("there is no `{key}` in `state`"));
@@ -105,7 +105,7 @@ impl Compiler<'_> {
         let mut next = |(key, of): (&String, &Type)| {
             let spec: &Value = step.next.get(key)?;
             let at = domain::patch::join(&format!("{at}/next"), key);
-            let (value, becomes) = self.value(spec, &at, &[]);
+            let (value, becomes) = self.value(spec, &at, known);
             if !becomes.fits(&widened(of)) {
                 self.problem(&at, format!("is a {becomes}, but `{key}` begins as a {of}"));
             }

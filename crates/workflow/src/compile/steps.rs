@@ -12,8 +12,8 @@ use crate::plan::{Action, Block, Expr, Ref, Step as PlannedStep};
 use crate::types::Type;
 
 impl Compiler<'_> {
-    /// Compiles the list of the innermost frame. Its number among the blocks.
-    pub fn block(&mut self, steps: &Steps, pointer: &str) -> usize {
+    /// Compiles the list of the innermost frame. Its number among the blocks, and what its `end`s leave known behind it.
+    pub fn block(&mut self, steps: &Steps, pointer: &str) -> (usize, Vec<String>) {
         let number = self.blocks.len();
         self.blocks.push(Block { bindings: Vec::new(), steps: Vec::new() });
         self.steps += steps.len();
@@ -24,7 +24,7 @@ impl Compiler<'_> {
                 format!("is a map or loop within {MOST_LEVELS} others")
             };
             self.problem(pointer, message);
-            return number;
+            return (number, Vec::new());
         }
         if steps.is_empty() {
             self.problem(pointer, "has no steps");
@@ -49,7 +49,7 @@ impl Compiler<'_> {
         }
         let bindings = self.frames.last().map(Frame::bindings).unwrap_or_default();
         self.blocks[number] = Block { bindings, steps: planned.into_iter().flatten().collect() };
-        number
+        (number, known.into_iter().flat_map(|(_, guards)| guards).collect())
     }
 
     fn step(

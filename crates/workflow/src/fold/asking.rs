@@ -181,6 +181,13 @@ impl Fold {
         }
     }
 
+    pub(super) fn sample(&self, open: OpenRequest) -> Option<&Sample> {
+        match self.slot(open.step) {
+            Slot::Asking(asking) => asking.samples.get(open.sample as usize),
+            _ => None,
+        }
+    }
+
     pub(super) fn sample_mut(&mut self, open: OpenRequest) -> Option<&mut Sample> {
         match self.slot_mut(open.step) {
             Slot::Asking(asking) => asking.samples.get_mut(open.sample as usize),

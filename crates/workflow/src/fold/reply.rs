@@ -35,14 +35,14 @@ impl Fold {
     /// The beginning of a reply that still comes: the items of it that are whole can be used.
     pub fn hear(&mut self, request: u64, text: &str) {
         let Some(open) = self.open.get(&request).copied() else { return };
-        let Some(split) = self.ask_of(open.step).filter(|ask| ask.n.is_none()).and_then(|ask| ask.split.as_ref())
-        else {
-            return;
-        };
-        let items = split.so_far(text);
-        let Some(sample) = self.sample_mut(open).filter(|sample| sample.partial.len() < items.len()) else { return };
-        let known = sample.partial.len();
-        sample.partial.extend(items.into_iter().skip(known).map(Datum::from));
+        let Some(ask) = self.ask_of(open.step).filter(|ask| ask.n.is_none()) else { return };
+        let Some(split) = ask.split.as_ref() else { return };
+        let known = self.sample(open).map_or(0, |sample| sample.partial.len());
+        // After an item that does not fit, the whole reply will be refused.
+        let new = split.so_far(text).into_iter().skip(known).map_while(|item| ask.fitting(item).ok());
+        let new: Vec<Datum> = new.map(Datum::from).collect();
+        let Some(sample) = self.sample_mut(open).filter(|_| !new.is_empty()) else { return };
+        sample.partial.extend(new);
         self.feed_subscribed(open.step);
         self.settle();
     }
@@ -55,20 +55,26 @@ impl Fold {
         let usable = usable(ask, reply);
         match usable {
             Ok(value) => self.answered(open, reply, value),
-            Err(Unusable::TooMany(reason)) => self.result(open, Err(Ending::failed("too_many_items", reason))),
-            Err(Unusable::Wrong(reason)) => self.refuse(open, reply, &reason),
+            Err(unusable) => self.not_used(open, reply, unusable),
         }
     }
 
     /// A reply that did not come to its end: the items that are whole count, if it has any.
     fn cut_off(&mut self, open: OpenRequest, reply: &ChatReply, reason: &str) {
-        let split = self.ask_of(open.step).and_then(|ask| ask.split.as_ref());
-        let items = split.map(|split| split.so_far(&reply.content)).unwrap_or_default();
-        let most = self.ask_of(open.step).map_or(0, |ask| ask.most);
-        if items.is_empty() || items.len() > most {
-            return self.refuse(open, reply, reason);
+        let Some(ask) = self.ask_of(open.step) else { return };
+        let items = ask.split.as_ref().map(|split| split.so_far(&reply.content)).unwrap_or_default();
+        match ask.items(items) {
+            Ok(Value::Array(items)) if items.is_empty() => self.refuse(open, reply, reason),
+            Ok(items) => self.result(open, Ok(items.into())),
+            Err(unusable) => self.not_used(open, reply, unusable),
         }
-        self.result(open, Ok(Value::Array(items).into()));
+    }
+
+    fn not_used(&mut self, open: OpenRequest, reply: &ChatReply, why: Unusable) {
+        match why {
+            Unusable::TooMany(reason) => self.result(open, Err(Ending::failed("too_many_items", reason))),
+            Unusable::Wrong(reason) => self.refuse(open, reply, &reason),
+        }
     }
 
     fn answered(&mut self, open: OpenRequest, reply: &ChatReply, value: Datum) {
@@ -190,28 +196,32 @@ enum Unusable {
     TooMany(String),
 }
 
+impl Ask {
+    /// A value that the reply gives, with all keys that it may have.
+    fn fitting(&self, mut value: Value) -> Result<Value, String> {
+        if let Some(shape) = &self.schema {
+            shape.check(&value)?;
+            shape.of.complete(&mut value);
+        }
+        Ok(value)
+    }
+
+    fn items(&self, items: Vec<Value>) -> Result<Value, Unusable> {
+        if items.len() > self.most {
+            return Err(Unusable::TooMany(format!("the reply has {} items; at most {}", items.len(), self.most)));
+        }
+        items.into_iter().map(|item| self.fitting(item)).collect::<Result<_, _>>().map_err(Unusable::Wrong)
+    }
+}
+
 /// What a reply gives.
 fn usable(ask: &Ask, reply: &ChatReply) -> Result<Datum, Unusable> {
-    let fits = |value: &Value| ask.schema.as_ref().map_or(Ok(()), |shape| shape.check(value));
-    let complete = |value: &mut Value| {
-        if let Some(shape) = &ask.schema {
-            shape.of.complete(value);
-        }
-    };
     if let Some(split) = &ask.split {
-        let mut items = split.whole(&reply.content).map_err(Unusable::Wrong)?;
-        if items.len() > ask.most {
-            return Err(Unusable::TooMany(format!("the reply has {} items; at most {}", items.len(), ask.most)));
-        }
-        items.iter().try_for_each(fits).map_err(Unusable::Wrong)?;
-        items.iter_mut().for_each(complete);
-        return Ok(Value::Array(items).into());
+        let items = split.whole(&reply.content).map_err(Unusable::Wrong)?;
+        return ask.items(items).map(Datum::from);
     }
     if ask.schema.is_some() {
-        let mut value = reply.json().map_err(Unusable::Wrong)?;
-        fits(&value).map_err(Unusable::Wrong)?;
-        complete(&mut value);
-        return Ok(value.into());
+        return reply.json().and_then(|value| ask.fitting(value)).map(Datum::from).map_err(Unusable::Wrong);
     }
     let (said, _) = reasoning::split(&reply.content, None);
     if said.is_empty() { Err(Unusable::Wrong("it is empty".to_owned())) } else { Ok(Value::from(said).into()) }
