@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use domain::dataset::{ColumnType, MOST_COLUMNS};
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::Row;
 
@@ -82,10 +82,18 @@ pub fn kind_of(value: &Value) -> Option<ColumnType> {
         Value::Bool(_) => Some(ColumnType::Boolean),
         Value::String(_) => Some(ColumnType::Text),
         Value::Number(number) if number.is_i64() => Some(ColumnType::Integer),
-        Value::Number(number) if number.is_f64() => Some(ColumnType::Number),
-        // Above 2^63 - 1 a whole number is kept to the digit by JSON alone.
+        Value::Number(number) if number.is_f64() && fits_a_float(number) => Some(ColumnType::Number),
+        // Above 2^63 - 1 a whole number is kept to the digit by JSON alone, and so is a decimal of many digits.
         Value::Number(_) | Value::Array(_) | Value::Object(_) => Some(ColumnType::Json),
     }
+}
+
+/// Whether a number has no more digits than a float keeps.
+fn fits_a_float(number: &Number) -> bool {
+    const MOST_DIGITS: usize = 17;
+    let text = number.to_string();
+    let digits = text.split(['e', 'E']).next().unwrap_or_default().replace(['-', '.'], "");
+    digits.trim_start_matches('0').trim_end_matches('0').len() <= MOST_DIGITS
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::builder::{ListBuilder, StringDictionaryBuilder};
+use arrow_array::builder::{ListBuilder, StringDictionaryBuilder, TimestampMillisecondBuilder};
 use arrow_array::types::Int32Type;
-use arrow_array::{Array as _, RecordBatch};
+use arrow_array::{Array as _, ArrayRef, RecordBatch, TimestampMillisecondArray};
 use arrow_json::ReaderBuilder;
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use domain::dataset::{Column, ColumnType};
 use flate2::write::GzEncoder;
 use parquet::arrow::ArrowWriter;
@@ -209,6 +209,40 @@ async fn nested_columns_of_parquet_become_json() {
     }
 }
 
+#[tokio::test]
+async fn moments_of_named_time_zones_are_those_of_utc() {
+    let zone = |name: &str| DataType::Timestamp(TimeUnit::Millisecond, Some(name.into()));
+    let list = DataType::new_list(zone("Europe/Berlin"), true);
+    let fields = [("u", zone("UTC")), ("o", zone("+02:00")), ("l", list)].map(|(name, of)| Field::new(name, of, true));
+    let schema = Arc::new(Schema::new(fields.to_vec()));
+    let moment = 1_700_000_000_000_i64;
+    let of = |name: &str| TimestampMillisecondArray::from(vec![moment]).with_timezone(name);
+    let mut listed = ListBuilder::new(TimestampMillisecondBuilder::new().with_data_type(zone("Europe/Berlin")));
+    listed.append_value([Some(moment)]);
+    let columns: Vec<ArrayRef> = vec![Arc::new(of("UTC")), Arc::new(of("+02:00")), Arc::new(listed.finish())];
+    let mut writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), None).unwrap();
+    writer.write(&RecordBatch::try_new(schema, columns).unwrap()).unwrap();
+    let bench = Bench::new();
+    bench.put("a.parquet", writer.into_inner().unwrap());
+    let written = bench.import().await.unwrap();
+    let rows: Vec<Value> = bench.rows(&written).await.into_iter().map(Value::Object).collect();
+    let utc = "2023-11-14T22:13:20Z";
+    assert_eq!(rows, [json!({"u": utc, "o": "2023-11-15T00:13:20+02:00", "l": [utc]})]);
+}
+
+#[tokio::test]
+async fn numbers_of_many_digits_and_texts_of_many_lines_are_kept() {
+    let bench = Bench::new();
+    bench.put("a.jsonl", "{\"a\": 1.5, \"b\": 123456789012345678901.25}\n{\"a\": 0.1, \"b\": 2}\n");
+    let written = bench.import().await.unwrap();
+    assert_eq!(kinds(&written.columns), [("a", ColumnType::Number), ("b", ColumnType::Json)]);
+    assert_eq!(bench.rows(&written).await[0]["b"].to_string(), "123456789012345678901.25");
+    let bench = Bench::new();
+    bench.put("a.csv", "a,b\n1,\"two\nlines\"\n");
+    let written = bench.import().await.unwrap();
+    assert_eq!(bench.rows(&written).await[0]["b"], json!("two\nlines"));
+}
+
 /// Files of others are decoded as jobs have it done.
 fn sandboxed() -> Options {
     let own = std::env::current_exe().unwrap();
@@ -331,6 +365,19 @@ async fn what_is_wrong_is_told_with_file_and_line() {
             "a.csv",
             open_quote.into_bytes(),
             "a.csv, line 2: cannot be read: a row is longer than the 16777216 bytes that it may have; is a quotation mark open?",
+        ),
+        (
+            "a.csv",
+            b"a,b\n1,\"2\n3,4\n".to_vec(),
+            "a.csv, line 2: a quotation mark is opened in this row and never closed, so all rows behind it are one value",
+        ),
+        (
+            "a.parquet",
+            parquet(
+                vec![Field::new("a", DataType::Int32, true), Field::new("a", DataType::Int32, true)],
+                "{\"a\": 1}\n",
+            ),
+            "a.parquet: it has two columns with the name `a`",
         ),
         ("a.parquet", b"PAR1 no".to_vec(), "a.parquet: it is no Parquet file that can be read: "),
         ("a.jsonl.gz", b"no gzip".to_vec(), "a.jsonl.gz, line 1: cannot be read: "),

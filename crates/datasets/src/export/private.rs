@@ -9,11 +9,13 @@ use std::path::Path;
 const FOLDER: u32 = 0o700;
 const FILE: u32 = 0o600;
 
-/// A new file, or an empty one in place of what was there.
+/// A new file, or an empty one in place of what was there; a device or a pipe is written to as it is.
 pub fn file(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(FILE).open(path)?;
-    // The mode of what was there stays otherwise.
-    file.set_permissions(Permissions::from_mode(FILE))?;
+    // The mode of what was there stays otherwise. A device, such as /dev/null, belongs to everybody.
+    if file.metadata()?.is_file() {
+        file.set_permissions(Permissions::from_mode(FILE))?;
+    }
     Ok(file)
 }
 
@@ -32,6 +34,9 @@ pub fn folder(path: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+    use std::thread;
+
     use super::*;
 
     fn mode(path: &Path) -> u32 {
@@ -52,5 +57,17 @@ mod tests {
         fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
         write(&path, "new").unwrap();
         assert_eq!((mode(&path), fs::read_to_string(&path).unwrap()), (0o600, "new".to_owned()));
+    }
+
+    #[test]
+    fn a_pipe_is_written_to_and_stays_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        fs::set_permissions(&pipe, Permissions::from_mode(0o644)).unwrap();
+        let read_end = pipe.clone();
+        let reader = thread::spawn(move || fs::read_to_string(read_end).unwrap());
+        write(&pipe, "rows").unwrap();
+        assert_eq!((reader.join().unwrap(), mode(&pipe)), ("rows".to_owned(), 0o644));
     }
 }

@@ -80,13 +80,16 @@ struct Table {
     reader: Reader<Allowance>,
     record: ByteRecord,
     names: Vec<String>,
+    /// The row that was read last, if its last value has several lines: then it stands between quotation marks.
+    quoted: Option<u64>,
 }
 
 impl Table {
     fn new(file: &str, from: Box<dyn BufRead>, shape: Shape) -> Result<Self, SourceError> {
-        let from = Allowance { from, left: LONGEST_ROW };
+        let from = Allowance { from, left: LONGEST_ROW, last: None };
         let reader = ReaderBuilder::new().delimiter(shape.delimiter).has_headers(false).from_reader(from);
-        let mut table = Self { file: file.to_owned(), reader, record: ByteRecord::new(), names: Vec::new() };
+        let mut table =
+            Self { file: file.to_owned(), reader, record: ByteRecord::new(), names: Vec::new(), quoted: None };
         let header = table
             .next()?
             .ok_or_else(|| SourceError::whole(file, "it is empty; the first line must name the columns"))?;
@@ -117,10 +120,12 @@ impl Table {
         let read = self.reader.read_byte_record(&mut self.record);
         let line = self.record.position().map_or(self.reader.position().line(), csv::Position::line);
         match read {
-            Ok(false) => return Ok(None),
+            Ok(false) => return self.end().map(|()| None),
             Ok(true) => {}
             Err(error) => return Err(self.failed(line, &error)),
         }
+        let has_lines = self.record.iter().next_back().is_some_and(|cell| cell.contains(&b'\n'));
+        self.quoted = has_lines.then_some(line);
         let text = |cell: &[u8]| {
             let text = std::str::from_utf8(cell).map_err(|e| format!("it is not UTF-8 text: {e}"))?;
             if text.contains('\0') { Err("a text holds the character U+0000".to_owned()) } else { Ok(text.to_owned()) }
@@ -128,6 +133,13 @@ impl Table {
         let cells = self.record.iter().map(text).collect::<Result<Vec<_>, _>>();
         let cells = cells.map_err(|message| SourceError::new(&self.file, Place::Line(line), message))?;
         Ok(Some(Line { number: line, bytes: self.record.as_slice().len() + cells.len(), cells }))
+    }
+
+    /// A quotation mark that is open at the end has made one value of all that follows it.
+    fn end(&self) -> Result<(), SourceError> {
+        let Some(line) = self.quoted.filter(|_| self.reader.get_ref().last != Some(b'"')) else { return Ok(()) };
+        let message = "a quotation mark is opened in this row and never closed, so all rows behind it are one value";
+        Err(SourceError::new(&self.file, Place::Line(line), message))
     }
 
     fn failed(&self, line: u64, error: &csv::Error) -> SourceError {
@@ -165,6 +177,8 @@ impl Table {
 struct Allowance {
     from: Box<dyn BufRead>,
     left: usize,
+    /// The last byte so far that ends no line.
+    last: Option<u8>,
 }
 
 impl Read for Allowance {
@@ -175,6 +189,7 @@ impl Read for Allowance {
             return Err(io::Error::other(message));
         }
         let n = self.from.read(to)?;
+        self.last = to[..n].iter().rev().find(|byte| !matches!(byte, b'\n' | b'\r')).copied().or(self.last);
         self.left = self.left.saturating_sub(n);
         Ok(n)
     }

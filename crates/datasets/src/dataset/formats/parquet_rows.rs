@@ -5,10 +5,13 @@
 
 use std::collections::VecDeque;
 use std::iter::from_fn;
+use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, make_array};
+use arrow_data::ArrayData;
 use arrow_json::WriterBuilder;
 use arrow_json::writer::LineDelimited;
+use arrow_schema::{ArrowError, DataType, Field, Schema};
 use domain::dataset::{LONGEST_ROW, MOST_COLUMNS};
 use domain::untrusted;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
@@ -48,6 +51,10 @@ pub fn lines<R: ChunkReader + 'static>(
         let message = format!("it has {columns} columns, and a dataset may have {MOST_COLUMNS}");
         return Err(SourceError::whole(file, message));
     }
+    let names: Vec<&String> = builder.schema().fields().iter().map(|field| field.name()).collect();
+    if let Some((_, name)) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+        return Err(SourceError::whole(file, format!("it has two columns with the name `{name}`")));
+    }
     let reader = builder.with_batch_size(BATCH).build().map_err(|error| broken(&error))?;
     let mut batches = Batches { file: file.to_owned(), reader, lines: VecDeque::new(), read: 0 };
     Ok(from_fn(move || batches.next().transpose()).fuse())
@@ -77,7 +84,8 @@ impl Batches {
 
     fn decode(&mut self, batch: &RecordBatch) -> Result<(), SourceError> {
         let mut lines = WriterBuilder::new().with_explicit_nulls(true).build::<_, LineDelimited>(Vec::new());
-        let written = lines.write(batch).and_then(|()| lines.finish());
+        let batch = without_zone_names(batch).map_err(|error| self.wrong(error.to_string()))?;
+        let written = lines.write(&batch).and_then(|()| lines.finish());
         written.map_err(|error| self.wrong(format!("it cannot be written as JSON: {error}")))?;
         let written = lines.into_inner();
         self.lines = written.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect();
@@ -87,6 +95,43 @@ impl Batches {
     /// What is wrong with the row that is next.
     fn wrong(&self, message: String) -> SourceError {
         SourceError::new(&self.file, Place::Row(self.read + 1), message)
+    }
+}
+
+/// Moments of a named time zone, such as `UTC`, as moments of the offset +00:00: Parquet keeps all of them in UTC, and names of zones
+/// mean nothing without a database of them.
+fn without_zone_names(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    let columns = batch.columns().iter().map(|column| Ok(make_array(in_utc(column.to_data())?)));
+    let columns = columns.collect::<Result<Vec<ArrayRef>, ArrowError>>()?;
+    let schema = batch.schema();
+    let fields = schema.fields().iter().zip(&columns);
+    let fields = fields.map(|(field, column)| field.as_ref().clone().with_data_type(column.data_type().clone()));
+    let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields.collect::<Vec<Field>>())), columns, &rows)
+}
+
+fn in_utc(data: ArrayData) -> Result<ArrayData, ArrowError> {
+    let of = utc_type(data.data_type());
+    if of == *data.data_type() {
+        return Ok(data);
+    }
+    let children = data.child_data().iter().cloned().map(in_utc).collect::<Result<_, _>>()?;
+    data.into_builder().data_type(of).child_data(children).build()
+}
+
+fn utc_type(of: &DataType) -> DataType {
+    let inner = |field: &Arc<Field>| Arc::new(field.as_ref().clone().with_data_type(utc_type(field.data_type())));
+    match of {
+        DataType::Timestamp(unit, Some(zone)) if !zone.starts_with(['+', '-']) => {
+            DataType::Timestamp(*unit, Some("+00:00".into()))
+        }
+        DataType::List(item) => DataType::List(inner(item)),
+        DataType::LargeList(item) => DataType::LargeList(inner(item)),
+        DataType::FixedSizeList(item, n) => DataType::FixedSizeList(inner(item), *n),
+        DataType::Map(entries, sorted) => DataType::Map(inner(entries), *sorted),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(inner).collect()),
+        DataType::Dictionary(key, value) => DataType::Dictionary(key.clone(), Box::new(utc_type(value))),
+        other => other.clone(),
     }
 }
 
