@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 
 use domain::api::workflows::DatasetRows;
+use domain::dataset::Column;
+use domain::problem::did_you_mean;
 use sqlx::PgConnection;
 use store::{datasets, indexes};
 use uuid::Uuid;
+use workflow::Workflow;
+use workflow::types::Type;
 
 use crate::spec::Source;
 
-/// Rows of a dataset of a project.
+/// Rows of a dataset of a project for a workflow. `columns`: by input, the column that it is taken from, where the names differ.
 ///
 /// # Errors
 /// The database; within: what is wrong with what is named.
@@ -17,6 +21,7 @@ pub async fn of_dataset(
     db: &mut PgConnection,
     project: Uuid,
     wanted: &DatasetRows,
+    (workflow, columns): (Option<&Workflow>, &BTreeMap<String, String>),
 ) -> store::Result<Result<Source, String>> {
     let DatasetRows { name, version, first, count } = wanted;
     let Some(id) = datasets::named(db, project, name, *version).await? else {
@@ -27,11 +32,29 @@ pub async fn of_dataset(
     let Some(contents) = found.and_then(|dataset| dataset.contents) else {
         return Ok(Err(format!("the dataset `{name}` is not ready")));
     };
+    if let Some(message) = workflow.and_then(|workflow| missing_column(workflow, columns, &contents.columns)) {
+        return Ok(Err(format!("the dataset `{name}` {message}")));
+    }
     let (first, rows) = (first.unwrap_or(0), u64::try_from(contents.rows).unwrap_or_default());
     let left = rows.saturating_sub(first);
     Ok(match count.unwrap_or(left) {
         _ if left == 0 => Err(format!("the dataset `{name}` has {rows} rows, and none from position {first} on")),
         count => Ok(Source::Dataset { id, first, count: count.min(left) }),
+    })
+}
+
+/// What a dataset lacks that every row of the workflow would end for.
+fn missing_column(workflow: &Workflow, columns: &BTreeMap<String, String>, there: &[Column]) -> Option<String> {
+    let Type::Record(inputs) = &workflow.input else { return None };
+    let is_there = |column: &str| there.iter().any(|own| own.name == column);
+    inputs.iter().find_map(|(input, of)| {
+        let (column, is_named) = columns.get(input).map_or((input, false), |column| (column, true));
+        let is_needed = is_named || !matches!(of, Type::Optional(_) | Type::Any);
+        if is_there(column) || !is_needed {
+            return None;
+        }
+        let hint = did_you_mean(column, there.iter().map(|own| own.name.as_str()));
+        Some(format!("has no column `{column}`, which the input `{input}` is taken from{hint}"))
     })
 }
 

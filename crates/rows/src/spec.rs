@@ -50,9 +50,38 @@ const fn yes() -> bool {
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// They stand here. For a few rows.
-    Rows(Vec<Map<String, Value>>),
+    Rows(#[serde(with = "row_texts")] Vec<Map<String, Value>>),
     /// Rows of a version of a dataset: so many from a position on.
     Dataset { id: Uuid, first: u64, count: u64 },
+}
+
+/// Rows as texts: in an object of PostgreSQL, keys lose their order and numbers are written in another way, and models would
+/// read something else than was ordered. Runs of before hold objects.
+mod row_texts {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde_json::{Map, Value};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Row {
+        Text(String),
+        Object(Map<String, Value>),
+    }
+
+    pub fn serialize<S: Serializer>(rows: &[Map<String, Value>], serializer: S) -> Result<S::Ok, S::Error> {
+        let texts: Result<Vec<String>, _> = rows.iter().map(serde_json::to_string).collect();
+        texts.map_err(serde::ser::Error::custom)?.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Map<String, Value>>, D::Error> {
+        let rows = Vec::<Row>::deserialize(deserializer)?.into_iter();
+        rows.map(|row| match row {
+            Row::Text(text) => serde_json::from_str(&text).map_err(D::Error::custom),
+            Row::Object(row) => Ok(row),
+        })
+        .collect()
+    }
 }
 
 impl Source {
@@ -80,5 +109,24 @@ impl RowsSpec {
     pub fn cost(&self, model: &str, usage: Usage) -> i64 {
         let price = self.pools.iter().find(|pool| pool.name == model).and_then(|pool| pool.price);
         price.map_or(0, |price| price.cost(usage))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn rows_are_kept_as_they_were_written() {
+        let text = r#"{"f": 1.0, "o": {"zeta": 1, "b": 2, "aa": [1.50, -0]}}"#;
+        let source = Source::Rows(vec![serde_json::from_str(text).unwrap()]);
+        let kept = serde_json::to_value(&source).unwrap();
+        assert_eq!(kept["rows"][0], json!(r#"{"f":1.0,"o":{"zeta":1,"b":2,"aa":[1.50,-0]}}"#));
+        assert_eq!(serde_json::from_value::<Source>(kept).unwrap(), source);
+        // As runs of before hold them.
+        let old: Source = serde_json::from_str(&format!("{{\"rows\": [{text}]}}")).unwrap();
+        assert_eq!(old, source);
     }
 }

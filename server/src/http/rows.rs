@@ -91,7 +91,9 @@ pub async fn checked(
     let source = match (ordered.rows, &ordered.dataset) {
         (Some(_), Some(_)) => Err("`rows` and `dataset` are given; a run has one of them".to_owned()),
         (rows, None) => Ok(Source::Rows(rows.unwrap_or_else(samples))),
-        (None, Some(dataset)) => input::of_dataset(&mut db, project, dataset).await?,
+        (None, Some(dataset)) => {
+            input::of_dataset(&mut db, project, dataset, (Some(workflow), &ordered.columns)).await?
+        }
     };
     let source = source.unwrap_or_else(|message| {
         wrong.push(FieldError::at("/dataset", message));

@@ -18,6 +18,7 @@ use domain::Problem;
 use domain::api::workflows::DatasetRows;
 use domain::api::{RunState, RunSummary};
 use domain::bad_input::BadInput;
+use domain::untrusted;
 use llm::{EndpointOptions, ModelSpec};
 use projects::library::Files;
 use runtime::{Disks, ModelClients, Options, Player};
@@ -205,7 +206,8 @@ impl Ordered {
         let (mut db, project) = (pool.acquire().await?, self.order.project);
         if let Some(text) = &args.dataset {
             let wanted = dataset_rows(text, args).map_err(|message| BadInput::one("--dataset", message))?;
-            let found = input::of_dataset(&mut db, project, &wanted).await?;
+            let read_by = (self.workflows.get(&self.order.workflow).map(|own| &**own), &self.order.columns);
+            let found = input::of_dataset(&mut db, project, &wanted, read_by).await?;
             self.order.source = found.map_err(|message| BadInput::one("--dataset", message))?;
         }
         let found = input::indexes(&mut db, project, &self.indexes).await?;
@@ -258,8 +260,15 @@ fn read_rows(path: &Path) -> anyhow::Result<Vec<Map<String, Value>>> {
         if rows.len() == MOST_ROWS {
             bail!(problem(format!("is one row too many: at most {MOST_ROWS} are taken from a file")));
         }
-        let row = serde_json::from_slice(&line).map_err(|error| problem(format!("is no JSON object: {error}")))?;
-        rows.push(row);
+        let text = str::from_utf8(&line).map_err(|error| problem(format!("is no text: {error}")))?;
+        match untrusted::json(text.trim_end()) {
+            Ok(Value::Object(row)) => rows.push(row),
+            Ok(_) => bail!(problem("is no JSON object".to_owned())),
+            // It says `at line 1` of this one line.
+            Err(error) => {
+                bail!(problem(format!("is no JSON object: {}", error.replace(" at line 1 column", ", column"))))
+            }
+        }
     }
     Ok(rows)
 }

@@ -146,7 +146,11 @@ async fn a_dataset_is_played_row_by_row_and_an_index_is_searched(pool: PgPool) {
     let run = async |arguments: &[&str]| {
         let mut command = groundstate(arguments);
         command.current_dir(folder.path()).env("DATABASE_URL", database_url(&pool));
-        let said = said(command.env("GROUNDSTATE_FILES", "files").env("GROUNDSTATE_OBJECTS", "objects")).await;
+        said(command.env("GROUNDSTATE_FILES", "files").env("GROUNDSTATE_OBJECTS", "objects")).await
+    };
+    let refused = async |arguments: &[&str]| run(arguments).await.stderr;
+    let run = async |arguments: &[&str]| {
+        let said = run(arguments).await;
         assert_eq!(said.code, Some(0), "{arguments:?}: {}", said.stderr);
         said.stdout
     };
@@ -162,6 +166,17 @@ async fn a_dataset_is_played_row_by_row_and_an_index_is_searched(pool: PgPool) {
     assert_eq!(rows.lines().count(), 1_333);
     // Position 100 of the dataset asks for honey.
     assert_eq!(rows.lines().next().unwrap(), r#"{"title":"Bees","text":"Bees make honey."}"#);
+    // Each row would end for a column that is not there.
+    let order = ["workflow", "run", "look_up", "--dataset", "questions", "--index", "wiki=wiki"];
+    insta::assert_snapshot!(refused(&order).await, @"
+    --dataset: the dataset `questions` has no column `question`, which the input `question` is taken from
+    1 problem found; nothing was done
+    ");
+    let named = refused(&[&order[..], &["--column", "question=qu"]].concat()).await;
+    assert!(named.contains("`questions` has no column `qu`, which the input `question` is taken from"), "{named}");
+    put("bad.jsonl", "{\"question\": \"x\"}\n{\"question\": \"a\\u0000\"}\n");
+    let bad = refused(&["workflow", "run", "look_up", "--rows", "bad.jsonl"]).await;
+    assert!(bad.contains("bad.jsonl:2: is no JSON object: a text holds the character U+0000"), "{bad}");
 }
 
 const RANKING: &str = "
