@@ -64,7 +64,8 @@ fn spawn(bin: &Path, files: &Files, account: &Account, settings: &Settings) -> R
     command.arg(files.lock()).arg(if settings.durable { Path::new("") } else { files.data_dir() });
     command.arg(bin.join("postgres")).arg("-D").arg(files.cluster()).arg("-k").arg(&files.sockets);
     command.args(["-p", "5432", "-c", "listen_addresses=", "-c", "unix_socket_permissions=0700"]);
-    command.args(["-c", "max_connections=100", "-c", "shared_buffers=256MB"]);
+    // As many as a server and a dozen players use.
+    command.args(["-c", "max_connections=300", "-c", "shared_buffers=256MB"]);
     // Mass writing: a checkpoint makes every page be logged whole once more, so they are rare. No query here is worth
     // compiling.
     command.args(["-c", "max_wal_size=4GB", "-c", "checkpoint_timeout=15min", "-c", "jit=off"]);

@@ -58,22 +58,28 @@ pub mod worlds;
 
 pub use outage::{Outage, ReconnectBackoff, patiently};
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use sqlx::error::DatabaseError;
 use sqlx::postgres::types::PgInterval;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
+/// The SQLSTATE of a PostgreSQL that has no connection left.
+const TOO_MANY_CONNECTIONS: &str = "53300";
 /// A connection that was released within this time is not pinged when it is acquired.
 const SURELY_THERE: Duration = Duration::from_secs(1);
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations");
 
+/// How long a PostgreSQL is asked again that has no connection left.
+const FULL_FOR: Duration = Duration::from_secs(10);
+
 /// Connects and brings the schema up to date.
 pub async fn open(url: &str) -> anyhow::Result<PgPool> {
     // A pool tries until its time is up, and then only says that it is.
-    PgConnection::connect(url).await?.close().await?;
+    connect(url).await?.close().await?;
     let port = url.parse::<PgConnectOptions>()?.get_port();
     // By default sqlx pings a connection each time it is acquired. It also pings each one that is released, so a recent one works.
     let options = PgPoolOptions::new().max_connections(16).test_before_acquire(false);
@@ -98,6 +104,22 @@ pub async fn open(url: &str) -> anyhow::Result<PgPool> {
         "the database was made by another version of Groundstate; use that version, or another database or --data-dir",
     )?;
     Ok(pool)
+}
+
+/// A new connection. PostgreSQL may have none left for a moment: those of a process that was killed are closed one by one.
+async fn connect(url: &str) -> sqlx::Result<PgConnection> {
+    let begun = Instant::now();
+    let mut backoff = ReconnectBackoff::default();
+    loop {
+        match PgConnection::connect(url).await {
+            Err(error) if is_full(&error) && begun.elapsed() < FULL_FOR => backoff.wait(&error).await,
+            connected => return connected,
+        }
+    }
+}
+
+fn is_full(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code == TOO_MANY_CONNECTIONS)
 }
 
 /// Makes PostgreSQL prefer indexes also for small tables: a plan that reads a small table whole is kept while the table grows. The

@@ -2,10 +2,13 @@
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
 use futures::FutureExt;
 use server::postgres::PrivatePostgres;
+use sqlx::error::DatabaseError;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
+use tokio::time::timeout;
 
 use crate::support::database_url;
 
@@ -41,6 +44,23 @@ async fn commits_wait_for_the_disk_though_the_database_or_the_role_is_told_not_t
 async fn where_nothing_is_written_through_nobody_waits() {
     let postgres = PrivatePostgres::throwaway().await.unwrap();
     assert_eq!(used(&postgres, "DATABASE", "off").await, "off");
+    postgres.stop().await;
+}
+
+#[tokio::test]
+async fn a_postgresql_that_is_full_for_a_moment_is_asked_again() {
+    let postgres = PrivatePostgres::throwaway().await.unwrap();
+    let pool = store::open(postgres.url()).await.unwrap();
+    sqlx::raw_sql("CREATE ROLE guest LOGIN CONNECTION LIMIT 1 IN ROLE groundstate").execute(&pool).await.unwrap();
+    let url = postgres.url().replacen("groundstate", "guest", 1);
+    let held = PgConnection::connect(&url).await.unwrap();
+    let refused = PgConnection::connect(&url).await.unwrap_err();
+    assert_eq!(refused.as_database_error().and_then(DatabaseError::code).as_deref(), Some("53300"), "{refused}");
+    let mut opening = tokio::spawn(async move { store::open(&url).await.map(drop) });
+    assert!(timeout(Duration::from_millis(300), &mut opening).await.is_err(), "it does not wait");
+    held.close().await.unwrap();
+    opening.await.unwrap().unwrap();
+    pool.close().await;
     postgres.stop().await;
 }
 

@@ -83,7 +83,10 @@ impl Standby {
         let mut copy = postgres("pg_basebackup");
         copy.args(["--username=groundstate", "--write-recovery-conf", "--wal-method=stream", "--no-sync"]);
         done(copy.arg("--checkpoint=fast").arg("--host").arg(sockets).arg("--pgdata").arg(&standby.folder));
-        let options = format!("-c listen_addresses= -c unix_socket_directories={}", standby.folder.display());
+        // A standby takes no fewer connections than its primary.
+        let most: String = sqlx::query_scalar("SHOW max_connections").fetch_one(primary).await.unwrap();
+        let folder = standby.folder.display();
+        let options = format!("-c listen_addresses= -c unix_socket_directories={folder} -c max_connections={most}");
         let mut start = postgres("pg_ctl");
         start.args(["start", "--wait", "--silent", "--log=/dev/null", "--options", &options]);
         done(start.arg("--pgdata").arg(&standby.folder));
