@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::Result;
 
 /// Each rule of a run that has ended, with the query for the positions at which it is broken. `$1` is the run.
-const RULES: [(&str, &str); 13] = [
+const RULES: [(&str, &str); 12] = [
     (
         "each position has one task that counts, and it has ended (or its run of episodes has not)",
         "SELECT position FROM generate_series(0, (SELECT planned - 1 FROM runs WHERE id = $1)) AS position
@@ -45,12 +45,6 @@ const RULES: [(&str, &str); 13] = [
          WHERE run_id = $1 AND NOT EXISTS (SELECT FROM events WHERE task_id = c.id)",
     ),
     (
-        "no event and no verdict is an orphan",
-        "SELECT 0 FROM events WHERE $1::uuid IS NOT NULL
-             AND NOT EXISTS (SELECT FROM tasks WHERE id = task_id)
-         UNION ALL SELECT 0 FROM verdicts WHERE NOT EXISTS (SELECT FROM tasks WHERE id = conversation_id)",
-    ),
-    (
         "what was counted is what is there",
         "SELECT 0 FROM (SELECT outcome, superseded, sum(tasks) AS n FROM tallies WHERE run_id = $1 GROUP BY 1, 2) t
          FULL JOIN (SELECT coalesce(blame, outcome) AS outcome, superseded, count(*) AS n FROM tasks
@@ -86,8 +80,21 @@ const RULES: [(&str, &str); 13] = [
     ("it has ended", "SELECT 0 FROM runs WHERE id = $1 AND finished_at IS NULL AND kind <> 'episodes'"),
 ];
 
-/// The rules that are broken, each with some of the positions.
-pub async fn broken(db: &mut PgConnection, run: Uuid) -> Result<Vec<(&'static str, Vec<i32>)>> {
+/// The rule of all events and verdicts, whose run nobody knows when their task is gone.
+const NO_ORPHANS: &str = "no event and no verdict is an orphan";
+
+/// A rule that is broken, and some of the positions.
+pub type Broken = (&'static str, Vec<i32>);
+
+/// The rules that are broken in a run, or by an orphan of any run.
+pub async fn broken(db: &mut PgConnection, run: Uuid) -> Result<Vec<Broken>> {
+    let mut broken = broken_in(&mut *db, run).await?;
+    broken.extend(broken_by_orphans(db).await?);
+    Ok(broken)
+}
+
+/// The rules that are broken in a run. Whoever asks this of many runs asks for orphans once, because that reads all events.
+pub async fn broken_in(db: &mut PgConnection, run: Uuid) -> Result<Vec<Broken>> {
     let mut broken = Vec::new();
     for (rule, query) in RULES {
         let query = format!("{query} LIMIT 10");
@@ -97,4 +104,15 @@ pub async fn broken(db: &mut PgConnection, run: Uuid) -> Result<Vec<(&'static st
         }
     }
     Ok(broken)
+}
+
+/// The rule that no event and no verdict is left of a task that is gone, if it is broken. Orphans have no position.
+pub async fn broken_by_orphans(db: &mut PgConnection) -> Result<Option<Broken>> {
+    let found: bool = sqlx::query_scalar(
+        "SELECT EXISTS (SELECT FROM events WHERE NOT EXISTS (SELECT FROM tasks WHERE id = task_id))
+             OR EXISTS (SELECT FROM verdicts WHERE NOT EXISTS (SELECT FROM tasks WHERE id = conversation_id))",
+    )
+    .fetch_one(db)
+    .await?;
+    Ok(found.then_some((NO_ORPHANS, Vec::new())))
 }

@@ -204,9 +204,10 @@ async fn restore_into(
 async fn broken_rules(db: &mut PgConnection) -> anyhow::Result<Vec<String>> {
     let mut broken = Vec::new();
     for run in backup::finished_runs(&mut *db).await? {
-        let rules = ledger::broken(&mut *db, run).await?;
+        let rules = ledger::broken_in(&mut *db, run).await?;
         broken.extend(rules.into_iter().map(|(rule, at)| format!("run {run}: {rule}; at positions {at:?}")));
     }
+    broken.extend(ledger::broken_by_orphans(db).await?.map(|(rule, _)| rule.to_owned()));
     Ok(broken)
 }
 

@@ -32,9 +32,7 @@ pub async fn case(place: &Place, flags: &Flags) -> anyhow::Result<()> {
     let pid = server.id().context("no process")?;
     let admin = Caller::administrator(&db.pool, url).await?;
     place.done(&db.url, &["sync", "--push", "--to", "default"]).await?;
-    // The script is all that the agent says, so the user must not leave out what it depends on.
-    let environment = json!({"playbooks": ["desk"], "complexity": {"medium": 1}});
-    admin.put(&format!("{PROJECT}/environments/{ENVIRONMENT}"), &environment).await?;
+    environment(&admin).await?;
     for (protocol, what) in [("rest", "REST"), ("open-env", "OpenEnv")] {
         // Unmeasured: PostgreSQL's files, connections and caches.
         load(place, &admin, protocol, (flags.n / 10 + 1, flags.concurrency)).await?;
@@ -49,6 +47,13 @@ pub async fn case(place: &Place, flags: &Flags) -> anyhow::Result<()> {
     server.kill().await?;
     db.stop().await;
     Ok(())
+}
+
+/// Stores the environment that [`load`] plays in.
+pub async fn environment(admin: &Caller) -> anyhow::Result<()> {
+    // The script is all that the agent says, so the user must not leave out what it depends on.
+    let environment = json!({"playbooks": ["desk"], "complexity": {"medium": 1}});
+    admin.put(&format!("{PROJECT}/environments/{ENVIRONMENT}"), &environment).await
 }
 
 /// Plays episodes, and says what that took.
@@ -86,7 +91,7 @@ async fn measured(
 }
 
 /// Agents that answer at once, in a process of their own.
-async fn load(
+pub async fn load(
     place: &Place,
     admin: &Caller,
     protocol: &str,

@@ -41,11 +41,18 @@ impl Place {
     pub fn of(programs: PathBuf, documents: &Path, folders: &[&str]) -> anyhow::Result<Self> {
         // Readable by PostgreSQL's user too, who is not root. Not in /tmp, which may be memory.
         let dir = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir_in("/var/tmp")?;
-        for folder in folders {
-            copy(&documents.join(folder), &dir.path().join(folder))?;
-        }
         // Commands do not run where this process does.
-        Ok(Self { programs: std::path::absolute(programs)?, dir })
+        let place = Self { programs: std::path::absolute(programs)?, dir };
+        place.add(documents, folders)?;
+        Ok(place)
+    }
+
+    /// Copies these folders of documents here.
+    pub fn add(&self, documents: &Path, folders: &[&str]) -> anyhow::Result<()> {
+        for folder in folders {
+            copy(&documents.join(folder), &self.path().join(folder))?;
+        }
+        Ok(())
     }
 
     pub fn path(&self) -> &Path {

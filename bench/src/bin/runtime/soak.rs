@@ -1,9 +1,10 @@
-//! Hours of runs against a model with latency, jobs of every kind beside them, and a process killed every minute.
+//! Hours of runs against a model with latency, jobs of every kind and episodes beside them, and a process killed every
+//! minute.
 
 mod jobs;
 mod samples;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,16 +17,20 @@ use rustix::fs::statvfs;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use store::runs::Run;
-use store::{ledger, measure};
+use sqlx::PgPool;
+use store::ledger::Broken;
+use store::runs::{self, Run};
+use store::{control, ledger, measure};
 use tokio::process::Child;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+use uuid::Uuid;
 
 use self::jobs::{JobCounts, JobsBeside};
 use self::samples::{Sample, Samples};
 use super::api::Caller;
 use super::cases::{ended, row, summary};
+use super::episodes;
 use super::machine;
 use super::program::{Database, Place};
 use super::workflows;
@@ -43,6 +48,8 @@ const KILL_EVERY: u64 = 60;
 const ROWS_EVERY: usize = 4;
 /// Conversations of the run that jobs are about.
 const FOR_JOBS: u32 = 200;
+/// More than are made, the branches among them.
+const MOST_RUNS: i64 = 10_000;
 /// What docs/deploy.md says that a conversation takes.
 const PLANNED_BYTES: f64 = 15_000.0;
 /// Memory and disk settle until then.
@@ -82,6 +89,8 @@ struct Soak<'a> {
     /// Runs that are played, the newest last, and those that have ended.
     open: Vec<Run>,
     done: Vec<Run>,
+    /// Of the runs that have ended.
+    audits: JoinSet<store::Result<Vec<Broken>>>,
     /// Conversations and rows that are stored to be played.
     stored: u32,
     /// Those of runs that have ended.
@@ -113,6 +122,7 @@ pub async fn case(place: &Place, flags: &Flags) -> anyhow::Result<()> {
     let db = place.database().await?;
     let (model, url) = place.model(&["--median-ms", &flags.median_ms.to_string()]).await?;
     place.name_model(&url, 10_000)?;
+    place.add(Path::new("."), &[&format!("workflows/{}", workflows::FUNNEL)])?;
     place.done(&db.url, &["sync", "--push"]).await?;
     let (server, url) = place.serve(&db, &["--no-play", "--objects", "objects"]).await?;
     let mut players = (0..PLAYERS)
@@ -131,16 +141,26 @@ pub async fn case(place: &Place, flags: &Flags) -> anyhow::Result<()> {
         players,
         open: Vec::new(),
         done: Vec::new(),
+        audits: JoinSet::new(),
         stored: 0,
         ended: Tasks::default(),
         kills: 0,
         counts: Arc::default(),
         begun: Instant::now(),
     };
-    let beside = JobsBeside::new(soak.caller.clone(), subject.id, Arc::clone(&soak.counts));
-    let jobs = AbortOnDrop(tokio::spawn(beside.run()));
-    soak.play(&mut samples).await?;
-    drop(jobs);
+    episodes::environment(&soak.caller).await?;
+    let beside = JobsBeside::new(place, soak.caller.clone(), subject.id, Arc::clone(&soak.counts));
+    let counts = Arc::clone(&soak.counts);
+    let playing = async {
+        soak.play(&mut samples).await?;
+        counts.lock().is_over = true;
+        anyhow::Ok(())
+    };
+    let asking = async {
+        beside.run().await;
+        Ok(())
+    };
+    tokio::try_join!(playing, asking)?;
     soak.report(&samples);
     soak.audit().await?;
     drop((soak, server, model));
@@ -148,12 +168,8 @@ pub async fn case(place: &Place, flags: &Flags) -> anyhow::Result<()> {
     Ok(())
 }
 
-struct AbortOnDrop(JoinHandle<()>);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
+async fn audit(db: PgPool, run: Uuid) -> store::Result<Vec<Broken>> {
+    ledger::broken_in(&mut *db.acquire().await?, run).await
 }
 
 impl Soak<'_> {
@@ -220,6 +236,7 @@ impl Soak<'_> {
             );
             if now.state == RunState::Finished {
                 self.ended.add(&run, now.finished);
+                self.audits.spawn(audit(self.db.pool.clone(), run.id));
                 self.done.push(run);
             } else {
                 open.add(&run, now.finished);
@@ -320,16 +337,28 @@ impl Soak<'_> {
         );
     }
 
-    async fn audit(&self) -> anyhow::Result<()> {
+    /// Those of the runs that were audited as they ended, and of all others: branches and episodes.
+    async fn audit(&mut self) -> anyhow::Result<()> {
         let begun = Instant::now();
         let mut broken = Vec::new();
-        for run in &self.done {
-            broken.extend(ledger::broken(&mut *self.db.pool.acquire().await?, run.id).await?);
+        while let Some(found) = self.audits.join_next().await {
+            broken.extend(found??);
         }
+        let mut db = self.db.pool.acquire().await?;
+        let runs = runs::list(&mut db, MOST_RUNS).await?;
+        for id in runs.iter().filter(|id| self.done.iter().all(|done| done.id != **id)) {
+            let run = runs::get(&mut db, *id).await?.context("a run is gone")?;
+            if run.kind == runs::EPISODES {
+                // It has no end of its own.
+                control::cancel(&mut db, *id).await?;
+            }
+            broken.extend(ledger::broken_in(&mut db, *id).await?);
+        }
+        broken.extend(ledger::broken_by_orphans(&mut db).await?);
         let took = begun.elapsed().as_secs();
         row(
             "rules of the ledger that are broken",
-            &format!("{} in {} runs, audited in {took} s", broken.len(), self.done.len()),
+            &format!("{} in {} runs, the last of them audited in {took} s", broken.len(), runs.len()),
         );
         ensure!(broken.is_empty(), "the ledger is broken: {broken:?}");
         Ok(())

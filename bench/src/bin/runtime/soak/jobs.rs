@@ -1,4 +1,4 @@
-//! One job after another, of every kind, beside the runs.
+//! One job after another, of every kind, branches and episodes, beside the runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,10 +15,16 @@ use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
 use super::super::api::Caller;
+use super::super::episodes;
+use super::super::program::Place;
 
+/// The kinds of jobs, a branch, and episodes.
+const KINDS: usize = JobKind::VARIANTS.len() + 2;
 const EVERY: Duration = Duration::from_secs(20);
 /// A process that is killed is missed after 15 s, and another one begins anew.
 const PATIENCE: Duration = Duration::from_mins(5);
+/// How many episodes are played for each job of a kind, and how many of them at once.
+const EPISODES: (u32, u32) = (50, 10);
 const PROFILES: [&str; 4] = ["canonical", "trl", "openai", "huggingface"];
 
 /// How many ended, and how they failed.
@@ -26,29 +32,36 @@ const PROFILES: [&str; 4] = ["canonical", "trl", "openai", "huggingface"];
 pub struct JobCounts {
     pub ended: BTreeMap<&'static str, u32>,
     pub failed: Vec<String>,
+    /// No further one is asked for.
+    pub is_over: bool,
 }
 
-/// Asks for jobs until it is dropped.
-pub struct JobsBeside {
+/// Asks for jobs until they are to end.
+pub struct JobsBeside<'a> {
+    place: &'a Place,
     caller: Caller,
     /// What they are about: a run that has ended.
     run: Uuid,
     counts: Arc<Mutex<JobCounts>>,
 }
 
-impl JobsBeside {
-    pub fn new(caller: Caller, run: Uuid, counts: Arc<Mutex<JobCounts>>) -> Self {
-        Self { caller, run, counts }
+impl<'a> JobsBeside<'a> {
+    pub fn new(place: &'a Place, caller: Caller, run: Uuid, counts: Arc<Mutex<JobCounts>>) -> Self {
+        Self { place, caller, run, counts }
     }
 
     pub async fn run(self) {
         for number in 0_usize.. {
-            let kind = number % (JobKind::VARIANTS.len() + 1);
+            let (kind, others) = (number % KINDS, JobKind::VARIANTS.len());
             let (name, done) = match JobKind::VARIANTS.get(kind) {
                 Some(kind) => (kind.into_str(), self.job(*kind, number).await),
-                None => ("branch", self.branch(number).await),
+                None if kind == others => ("branch", self.branch(number).await),
+                None => ("episodes", episodes::load(self.place, &self.caller, "rest", EPISODES).await.map(drop)),
             };
             self.count(name, done);
+            if self.counts.lock().is_over {
+                break;
+            }
             sleep(EVERY).await;
         }
     }
@@ -65,7 +78,7 @@ impl JobsBeside {
         let run = self.run;
         match kind {
             JobKind::Export => {
-                let profile = PROFILES[number / (JobKind::VARIANTS.len() + 1) % PROFILES.len()];
+                let profile = PROFILES[number / KINDS % PROFILES.len()];
                 let order = json!({"source": {"run": {"id": run}}, "profile": profile});
                 self.made("/api/v1/projects/default/exports", &order, "/api/v1/exports", "building").await
             }
