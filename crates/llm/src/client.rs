@@ -18,7 +18,7 @@ mod key;
 mod manner;
 mod nan;
 mod request;
-mod retry_after;
+pub(crate) mod retry_after;
 mod sampled;
 mod status;
 mod wire;

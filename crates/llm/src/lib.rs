@@ -16,6 +16,7 @@ use domain::chat::ChatReply;
 use domain::task::Heard;
 use tokio::time::Instant;
 
+pub use client::retry_after::read as retry_after;
 pub use error::{Failure, ModelError, SetupError, Wait};
 pub use family::{family, family_of};
 pub use http::{choose_tls, http_client};

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use llm::retry_after;
 use reqwest::{Client, Response, StatusCode, Url};
 use serde_json::Value;
 
@@ -10,6 +11,8 @@ use crate::answer::{MOST_BYTES, of_text};
 /// Attempts of a call that the endpoint did not begin to work on. What it may have done is not done again.
 const ATTEMPTS: u32 = 3;
 const FIRST_WAIT: Duration = Duration::from_millis(250);
+/// The longest wait that an endpoint may ask for.
+const MOST_WAIT: Duration = Duration::from_secs(30);
 
 pub struct Endpoint {
     pub url: Url,
@@ -23,11 +26,13 @@ impl Endpoint {
     pub async fn call(&self, body: &Value) -> Result<Value, String> {
         let mut wait = FIRST_WAIT;
         for _ in 1..ATTEMPTS {
-            match self.http.post(self.url.clone()).json(body).send().await {
+            let asked_for = match self.http.post(self.url.clone()).json(body).send().await {
                 Ok(response) if !is_busy(response.status()) => return read(response).await,
-                Err(error) if !error.is_connect() => return Err(unsent(error)),
-                _ => tokio::time::sleep(wait).await,
-            }
+                Ok(busy) => retry_after(busy.headers()).unwrap_or_default(),
+                Err(error) if error.is_connect() => Duration::ZERO,
+                Err(error) => return Err(unsent(error)),
+            };
+            tokio::time::sleep(wait.max(asked_for.min(MOST_WAIT))).await;
             wait *= 4;
         }
         let response = self.http.post(self.url.clone()).json(body).send().await.map_err(unsent)?;

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use domain::workflow::ToolKind;
 use rmcp::model::{
@@ -58,11 +59,19 @@ async fn what_an_endpoint_did_not_begin_is_asked_again_and_nothing_else() {
     assert_eq!(posted(vec![flood]).await.0, json!({"error": "answered with more than 1048576 bytes"}));
     let nobody = registered("endpoints", "http://127.0.0.1:61009/", "");
     assert_eq!(nobody.call("it", json!({"body": null})).await, json!({"error": "cannot be reached"}));
-    let slow = status(200).set_delay(std::time::Duration::from_secs(5));
+    let slow = status(200).set_delay(Duration::from_secs(5));
     let server = MockServer::start().await;
     Mock::given(method("POST")).respond_with(slow).mount(&server).await;
     let tools = registered("endpoints", &server.uri(), ", timeout_seconds: 1");
     assert_eq!(tools.call("it", json!({"body": 1})).await, json!({"error": "did not answer within 1 s"}));
+}
+
+#[tokio::test]
+async fn a_busy_endpoint_is_left_alone_as_long_as_it_asks_for() {
+    let busy = ResponseTemplate::new(503).insert_header("retry-after", "2");
+    let asked = Instant::now();
+    assert_eq!(posted(vec![busy, ResponseTemplate::new(200).set_body_json(json!(7))]).await, (json!({"value": 7}), 2));
+    assert!(asked.elapsed() >= Duration::from_secs(2), "{:?}", asked.elapsed());
 }
 
 /// An MCP server with the tools `add`, `say` and `fail`.
