@@ -46,7 +46,8 @@ pub struct CommitQueue {
 }
 
 struct QueuedEntry {
-    entry: JournalEntry,
+    /// In a box from the beginning: a task that waits for a model holds room for all that is on its way here.
+    entry: Box<JournalEntry>,
     kept: oneshot::Sender<Result<(), CommitError>>,
 }
 
@@ -90,7 +91,7 @@ impl CommitQueue {
     /// # Errors
     /// It was not kept.
     pub async fn commit(&self, entry: JournalEntry) -> Result<(), CommitError> {
-        self.enqueue(entry).await?.await
+        self.enqueue(Box::new(entry)).await?.await
     }
 
     /// Returns when the entry is in the queue; it is kept whether anybody waits for what is returned or not.
@@ -99,7 +100,7 @@ impl CommitQueue {
     /// The player was given up.
     pub async fn enqueue(
         &self,
-        entry: JournalEntry,
+        entry: Box<JournalEntry>,
     ) -> Result<impl Future<Output = Result<(), CommitError>> + use<>, CommitError> {
         let (kept, answer) = oneshot::channel();
         self.queue.send(QueuedEntry { entry, kept }).await.map_err(|_| CommitError::GivenUp)?;
@@ -138,7 +139,7 @@ impl CommitWriter {
             if batch.is_empty() {
                 return;
             }
-            let entries: Vec<&JournalEntry> = batch.iter().map(|waiting| &waiting.entry).collect();
+            let entries: Vec<&JournalEntry> = batch.iter().map(|waiting| &*waiting.entry).collect();
             match self.commit_batch(&entries).await {
                 Err(CommitError::Refused(_)) if batch.len() > 1 => {
                     debug!(entries = batch.len(), "an entry is refused; each is tried by itself");

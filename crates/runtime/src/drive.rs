@@ -381,14 +381,15 @@ impl<'a, K: RunKind> Drive<'a, K> {
             self.events.clear();
             return Ok(());
         };
-        let entry = JournalEntry { opened, ..self.entry(None)? };
+        let mut entry = self.entry(None)?;
+        entry.opened = opened;
         Ok(keep_entry(self.run, queue, entry).await?)
     }
 
     /// What has happened since the last time.
-    fn entry(&mut self, completion: Option<Completion>) -> Result<JournalEntry, StopReason> {
+    fn entry(&mut self, completion: Option<Completion>) -> Result<Box<JournalEntry>, StopReason> {
         let events = EncodedEvents::encode(&std::mem::take(&mut self.events), K::seq).map_err(StopReason::Broken)?;
-        Ok(JournalEntry {
+        Ok(Box::new(JournalEntry {
             run: self.run.control.run.id,
             judging: self.run.control.run.judging,
             kind: K::TASK,
@@ -400,7 +401,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
             usage: std::mem::take(&mut self.usage),
             answered: std::mem::take(&mut self.answered),
             opened: Vec::new(),
-        })
+        }))
     }
 }
 
@@ -408,7 +409,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
 async fn keep_entry<K: RunKind>(
     run: &LoadedRun<K>,
     queue: &CommitQueue,
-    entry: JournalEntry,
+    entry: Box<JournalEntry>,
 ) -> Result<(), CommitError> {
     let bytes = entry.events.stored_bytes();
     let kept = queue.enqueue(entry).await?;
