@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use domain::api::workflows::{Answer, AnswerTimes, NewAnswer, PendingAnswer, WorkflowOrder};
+use domain::api::workflows::{AnswerItem, AnswerTimes, NewAnswer, PendingAnswer, WorkflowAnswer, WorkflowOrder};
 use futures::stream;
 use rows::order;
 use sqlx::PgPool;
@@ -43,14 +43,14 @@ pub async fn times(
 /// Ask a workflow
 ///
 /// The promoted version answers, before anything that is played for runs. A client that accepts `text/event-stream` gets an
-/// event `item` (an `AnswerItem`) for each part of the output as soon as it is known, and at the end an event `answer` (an
-/// `Answer`), or `problem` with a problem document. If it disconnects, nothing more is asked. Other clients get the `Answer` if
-/// it is there within 50 seconds, else the id of its run.
+/// event `item` (an `AnswerItem`) for each part of the output as soon as it is known, and at the end an event `answer` (a
+/// `WorkflowAnswer`), or `problem` with a problem document. If it disconnects, nothing more is asked. Other clients get the
+/// `WorkflowAnswer` if it is there within 50 seconds, else the id of its run.
 ///
 /// Until the answer is there, items are what is known so far: a row that does not come to the end of the document has no output.
 #[utoipa::path(post, path = "/projects/{project}/workflows/{name}/answers", tag = "workflows",
     params(("project" = String, Path), ("name" = String, Path)), request_body = NewAnswer,
-    responses((status = 200, content((Answer = "application/json"), (String = "text/event-stream"))),
+    responses((status = 200, content((WorkflowAnswer = "application/json"), (AnswerItem = "text/event-stream"))),
         (status = 202, body = PendingAnswer), Problems),
     security(("session" = []), ("token" = ["run"])))]
 pub async fn create(

@@ -167,7 +167,8 @@ async fn delete(
     if let Some(Session { id, .. }) = session {
         // Clients also open sessions only to look at the tools.
         let episode = view::of(&app, id, Since::Start).await?;
-        let has_spoken = episode.messages.iter().any(|message| matches!(message, Message::Assistant { .. }));
+        let has_said = episode.messages.iter().any(|message| matches!(message, Message::Assistant { .. }));
+        let has_spoken = has_said || episode.refused.is_some();
         let how = if has_spoken { Closing::Verified } else { Closing::GivenUp };
         play::end(&app, id, &how).await?;
     }

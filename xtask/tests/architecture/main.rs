@@ -7,15 +7,17 @@ mod graph;
 mod layers;
 mod modules;
 mod resolve;
+mod schemas;
 mod self_tests;
 mod workspace;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use layers::{UseRule, Users, cycle_violations, layer_violations, use_violations};
 use modules::Modules;
-use workspace::{Rules, Workspace, lines_below};
+use workspace::{Rules, Workspace, lines_below, sources_below};
 
 /// A crate, and the crates of ours that it may depend on, for its tests as well.
 const DEPENDENCIES: &[(&str, &[&str])] = &[
@@ -190,6 +192,20 @@ fn modules_know_none_of_a_higher_layer() {
 #[test]
 fn paths_are_named_only_where_they_may_be() {
     assert_none(&of_every_crate(|name, modules| use_violations(name, modules, USE_RULES)));
+}
+
+#[test]
+fn no_two_types_have_one_name_in_the_document_of_the_api() {
+    let mut files = BTreeMap::new();
+    for krate in Workspace::read(root()).unwrap().crates.values() {
+        for file in sources_below(&krate.folder.join("src")).unwrap() {
+            let text = fs::read_to_string(&file).unwrap();
+            files.insert(file.strip_prefix(root()).unwrap().display().to_string(), text);
+        }
+    }
+    assert_none(&schemas::repeated(&files));
+    let own = "#[derive(ToSchema)]\npub struct A {\n#[derive(Clone, ToSchema)]\n#[schema(as = B)]\npub enum A {\npub struct A;";
+    assert_eq!(schemas::names(own), ["A", "B"]);
 }
 
 /// A table that names what was renamed would hold nothing.

@@ -124,14 +124,19 @@ impl<'a> BuildGraph<'a> {
 
 /// Lines of Rust below a folder.
 pub fn lines_below(folder: &Path) -> std::io::Result<usize> {
-    let mut lines = 0;
+    sources_below(folder)?.iter().map(|path| Ok(std::fs::read_to_string(path)?.lines().count())).sum()
+}
+
+/// Files of Rust below a folder.
+pub fn sources_below(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            lines += lines_below(&path)?;
+            found.extend(sources_below(&path)?);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            lines += std::fs::read_to_string(&path)?.lines().count();
+            found.push(path);
         }
     }
-    Ok(lines)
+    Ok(found)
 }

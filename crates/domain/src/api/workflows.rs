@@ -66,6 +66,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// Rows of a dataset, from a position on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schema(as = DatasetRange)]
 pub struct DatasetRows {
     pub name: String,
     /// Default: the newest version.
@@ -145,7 +146,7 @@ pub struct AnswerItem {
 
 /// The answer of a workflow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Answer {
+pub struct WorkflowAnswer {
     /// Id of the run of one row that played it: `GET /runs/{run}/rows` answers the same later.
     pub run: String,
     /// `finished`, the name of an `end`, or what went wrong.

@@ -61,6 +61,7 @@ pub struct RowReport {
 /// What the records of a data file are like. Each map counts records.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
+#[schema(as = DataFileSummary)]
 pub struct DatasetSummary {
     pub playbooks: BTreeMap<String, i64>,
     pub scenarios: BTreeMap<String, i64>,

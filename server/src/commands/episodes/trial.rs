@@ -216,8 +216,8 @@ fn blamed(status: StatusCode, problem: &ProblemDetails) -> &'static str {
         (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => "--token-env",
         (StatusCode::NOT_FOUND, _) => "--to",
         (_, "/name") => "--environment",
-        (_, "/scenario") => "--scenario",
-        (_, "/split") => "--split",
+        (_, "/scenario" | "/environment/scenarios") => "--scenario",
+        (_, "/split" | "/environment/split") => "--split",
         _ => "--server",
     }
 }

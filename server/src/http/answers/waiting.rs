@@ -4,8 +4,9 @@ use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
 use domain::api::RunState;
-use domain::api::workflows::{Answer, AnswerItem};
+use domain::api::workflows::{AnswerItem, WorkflowAnswer};
 use metrics::histogram;
+use serde_json::Value;
 use sqlx::PgPool;
 use store::{answers, control, events, runs};
 use tokio::runtime::Handle;
@@ -26,7 +27,7 @@ const EVENTS: i64 = 1_000;
 /// What there is to tell.
 pub enum Heard {
     Item(AnswerItem),
-    Answer(Answer),
+    Answer(WorkflowAnswer),
 }
 
 /// Somebody waits for the only row of a run. When this is dropped before the row has ended, the run is cancelled.
@@ -118,7 +119,10 @@ impl WaitingAnswer {
     fn take(&mut self, event: RowEvent) {
         match event.event {
             RowEventKind::Item(item) => self.take_item(item),
-            RowEventKind::Ended(outcome) => self.outcome = Some(outcome),
+            RowEventKind::Ended(outcome) => {
+                self.tell_rest(&outcome);
+                self.outcome = Some(outcome);
+            }
             _ => {}
         }
     }
@@ -133,11 +137,27 @@ impl WaitingAnswer {
         self.waiting.push_back(AnswerItem { field, index, value });
     }
 
-    fn answer(&mut self, outcome: RowOutcome) -> Answer {
+    /// What became known with the last step of all: whoever joins the items has the whole output.
+    fn tell_rest(&mut self, outcome: &RowOutcome) {
+        for (field, value) in outcome.output.iter().flatten() {
+            let told = self.told.iter().filter(|(own, index)| own == field && index.is_some()).count();
+            match value {
+                _ if self.told.contains(&(field.clone(), None)) => {}
+                Value::Array(items) if told > 0 => {
+                    for (index, value) in items.iter().enumerate().skip(told) {
+                        self.take_item(OutputItem { field: field.clone(), index: Some(index), value: value.clone() });
+                    }
+                }
+                value => self.take_item(OutputItem { field: field.clone(), index: None, value: value.clone() }),
+            }
+        }
+    }
+
+    fn answer(&mut self, outcome: RowOutcome) -> WorkflowAnswer {
         self.is_over = true;
         histogram!("groundstate_answer_seconds").record(self.begun.elapsed());
         let RowOutcome { name, success, reason, output, .. } = outcome;
-        Answer { run: self.run.to_string(), ended: name, accepted: success, reason, output }
+        WorkflowAnswer { run: self.run.to_string(), ended: name, accepted: success, reason, output }
     }
 
     /// Why there is none. A run that somebody paused, or that reached a cap, is ended: nobody would wait until it goes on.

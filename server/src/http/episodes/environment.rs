@@ -68,7 +68,10 @@ pub async fn checked(app: &App, project: Uuid, environment: &Environment) -> Res
         let of = |id: &String| library.scenarios.get(id).map_or(id.as_str(), |scenario| scenario.family()).to_owned();
         order.config.scenarios.retain(|id| golden.contains(&of(id)) == (wanted == Side::Golden));
         if order.config.scenarios.is_empty() {
-            return Err(HttpError::invalid("/split", "no scenario is in this part"));
+            let why = format!(
+                "no scenario of the environment is in the part `{wanted}`: the parts are drawn of all families of the project"
+            );
+            return Err(HttpError::invalid("/split", why));
         }
     }
     let config = &order.config;

@@ -84,7 +84,8 @@ pub async fn send(app: &App, id: Uuid, turn: Option<u32>, said: &AgentTurn) -> R
     let signal = app.episodes().of(id);
     let waiting = open_turn(&get(app, id).await?)?;
     if let Some(turn) = turn.filter(|turn| *turn != waiting.turn) {
-        return Err(HttpError::Conflict(format!("turn {turn} is over; the agent's turn is {}", waiting.turn)));
+        let why = if turn < waiting.turn { "is over" } else { "has not come yet" };
+        return Err(HttpError::Conflict(format!("turn {turn} {why}; the agent's turn is {}", waiting.turn)));
     }
     let said = serde_json::to_value(said).map_err(|error| HttpError::Internal(error.into()))?;
     answer(app, id, waiting, OutsideAnswer::Message(said)).await?;

@@ -7,7 +7,7 @@ use axum::extract::ws::{Message as Frame, WebSocket};
 use domain::api::episodes::{Episode, EpisodeState};
 use domain::chat::{AgentTurn, ChatReply};
 use domain::message::{Message, ToolCall};
-use generation::episodes::NewGroup;
+use generation::episodes::{GROUPS_BY_CLIENTS, NewGroup};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
@@ -53,8 +53,8 @@ struct Reset {
     index: Option<i64>,
     scenario: Option<String>,
     group: Option<i32>,
-    /// Counts as the group.
-    seed: Option<i32>,
+    /// Names the group; trainers draw larger numbers than there are groups.
+    seed: Option<i64>,
     /// Ours is another one; the client may send one.
     #[serde(rename = "episode_id")]
     _episode_id: Option<Value>,
@@ -139,15 +139,16 @@ impl OpenEnvSession {
         }
     }
 
-    /// Opens an episode: `scenario` and `group`, or the `index` of a task in a `split`. `seed` counts as the group.
+    /// Opens an episode: `scenario` and `group`, or the `index` of a task in a `split`. `seed` names a group, too.
     async fn reset(&mut self, trainer: &TrainerOf, data: Map<String, Value>) -> Result<Value> {
         let asked: Reset = extract::of_value(Value::Object(data))?;
         self.leave(&Closing::Verified).await;
         let list = TaskList::of(&self.app, trainer, asked.split.as_deref()).await?;
         let task = asked.index.map(|index| list.at(index)).transpose()?;
+        let of_seed = |seed: i64| i32::try_from(seed.rem_euclid(GROUPS_BY_CLIENTS.into())).unwrap_or_default();
         let group = NewGroup {
             scenario: task.as_ref().map(|task| task.scenario.as_str()).or(asked.scenario.as_deref()),
-            group: task.as_ref().map(|task| task.group).or(asked.group).or(asked.seed),
+            group: task.as_ref().map(|task| task.group).or(asked.group).or(asked.seed.map(of_seed)),
             samples: 1,
             id: None,
         };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::access::Role;
 use domain::api::AuditEntry;
-use domain::api::workflows::{Answer, AnswerTimes, OutputRow};
+use domain::api::workflows::{AnswerTimes, OutputRow, WorkflowAnswer};
 use domain::api::{Page, RunState, RunSummary};
 use domain::role::Role as PlayedRole;
 use projects::library::Files;
@@ -84,15 +84,17 @@ async fn items_come_in_order_before_the_answer(pool: PgPool) {
         .iter()
         .map(|(name, item)| format!("{name} {}[{}] {}", item["field"], item["index"], item["value"]))
         .collect();
-    assert_eq!(items, [r#"item "big"[0] "A""#, r#"item "big"[1] "B""#, r#"item "big"[2] "C""#]);
+    let big = [r#"item "big"[0] "A""#, r#"item "big"[1] "B""#, r#"item "big"[2] "C""#];
+    // Known with the last step of all, and told all the same.
+    assert_eq!(items, [&big[..], &[r#"item "last"[null] "3""#]].concat());
     assert_eq!(last.0, "answer");
-    let answer: Answer = serde_json::from_value(last.1.clone()).unwrap();
+    let answer: WorkflowAnswer = serde_json::from_value(last.1.clone()).unwrap();
     assert_eq!((answer.ended.as_str(), answer.accepted), ("finished", true));
     assert_eq!(json!(answer.output), json!({"big": ["A", "B", "C"], "last": "3"}));
 
     let rows: Vec<OutputRow> = app.json(&format!("/api/v1/runs/{}/rows", answer.run)).await;
     assert_eq!((rows.len(), &rows[0].output), (1, &answer.output), "it can be read later");
-    let whole: Answer = app.post(ANSWERS, &json!({"input": {"words": []}})).await;
+    let whole: WorkflowAnswer = app.post(ANSWERS, &json!({"input": {"words": []}})).await;
     assert_eq!((whole.ended.as_str(), whole.accepted, whole.output), ("nothing_said", false, None));
     let runs: Page<RunSummary> = app.json("/api/v1/projects/default/workflows/shout/runs").await;
     assert_eq!(runs.items, [], "they are no runs that somebody ordered");
@@ -117,7 +119,7 @@ async fn answers_do_not_wait_for_runs(pool: PgPool) {
     let run = planned(&pool, &[HELP], 1, 1, &[(PlayedRole::Agent, silent.model())]).await.control.run.id;
     let path = format!("/api/v1/runs/{run}");
     until("it is asked", async || !silent.requests().is_empty()).await;
-    let answer: Answer = app.post(ANSWERS, &json!({"input": {"words": ["x"]}})).await;
+    let answer: WorkflowAnswer = app.post(ANSWERS, &json!({"input": {"words": ["x"]}})).await;
     assert!(answer.accepted, "{answer:?}");
     assert_eq!(app.json::<RunSummary>(&path).await.state, RunState::Running);
 }

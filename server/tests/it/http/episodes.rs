@@ -191,7 +191,7 @@ async fn what_cannot_be_said_changes_nothing(pool: PgPool) {
     };
     let (status, detail) = refused(&app, &json!({"turn": 99, "content": "Hello."})).await;
     assert_eq!(status, StatusCode::CONFLICT);
-    assert_eq!(detail, format!("turn 99 is over; the agent's turn is {}", episode.turn.unwrap()));
+    assert_eq!(detail, format!("turn 99 has not come yet; the agent's turn is {}", episode.turn.unwrap()));
     let result = json!({"role": "tool", "content": "{}"});
     let wrong_call = json!({"tool_calls": [{"function": {"name": "x"}}]});
     for body in [json!({"content": 1}), wrong_call, json!("x"), json!([]), json!([null, "hello"]), result] {
