@@ -43,7 +43,7 @@ pub async fn of_dataset(
     })
 }
 
-/// What a dataset lacks that every row of the workflow would end for.
+/// The first column that the workflow needs and the dataset lacks: every row would end as `invalid_input`.
 fn missing_column(workflow: &Workflow, columns: &BTreeMap<String, String>, there: &[Column]) -> Option<String> {
     let Type::Record(inputs) = &workflow.input else { return None };
     let is_there = |column: &str| there.iter().any(|own| own.name == column);

@@ -51,7 +51,7 @@ impl Conversation {
         ended.do_next_step()?;
         let verification = ended.state.transcript.verification.as_ref()?;
         let passed = verification.failures().next().is_none();
-        reward::reward((!passed).then(|| ended.to_blame(verification)), passed)
+        reward::reward((!passed).then(|| ended.blamed(verification, "").0), passed)
     }
 
     /// Endpoints repeat ids or leave them out; ours are unique in the conversation.

@@ -50,33 +50,21 @@ impl Conversation {
     }
 
     fn fell_short(&self, verification: &Verification, reason: &str) -> EventKind {
-        match self.to_blame(verification) {
-            Blame::Agent if self.unanswered().is_some() => {
-                failed(Blame::Agent, own_fault(verification).map_or(reason, |check| &check.detail))
-            }
-            Blame::ToolSimulator => {
-                let tool = self.unanswered().map(|call| call.tool.as_str()).unwrap_or_default();
-                failed(Blame::ToolSimulator, &format!("`{tool}` was not answered; then {reason}"))
-            }
-            Blame::Playbook => {
-                let rule = verifier::undecided(verification).next().unwrap_or(reason);
-                failed(Blame::Playbook, &format!("the policy rule {rule}"))
-            }
-            blame => failed(blame, reason),
-        }
+        let (blame, reason) = self.blamed(verification, reason);
+        failed(blame, &reason)
     }
 
-    /// Who is to blame for a conversation with this verification that failed: a rule that is broken itself, a tool that nobody
-    /// could answer, or the agent. What the agent did wrong whatever they say is its own fault.
-    pub(super) fn to_blame(&self, verification: &Verification) -> Blame {
-        if own_fault(verification).is_some() {
-            Blame::Agent
-        } else if verifier::undecided(verification).next().is_some() {
-            Blame::Playbook
-        } else if self.unanswered().is_some() {
-            Blame::ToolSimulator
-        } else {
-            Blame::Agent
+    /// Who is to blame for a conversation that failed for this reason, and the reason to give. A broken rule or an unanswered call
+    /// takes the blame off the agent, unless the agent also did something that neither excuses.
+    pub(super) fn blamed(&self, verification: &Verification, reason: &str) -> (Blame, String) {
+        let (undecided, unanswered) = (verifier::undecided(verification).next(), self.unanswered());
+        match (own_fault(verification), undecided, unanswered) {
+            (_, None, None) => (Blame::Agent, reason.to_owned()),
+            (Some(check), _, _) => (Blame::Agent, check.detail.clone()),
+            (None, Some(rule), _) => (Blame::Playbook, format!("the policy rule {rule}")),
+            (None, None, Some(call)) => {
+                (Blame::ToolSimulator, format!("`{}` was not answered; then {reason}", call.tool))
+            }
         }
     }
 
@@ -86,9 +74,9 @@ impl Conversation {
     }
 }
 
-/// What the agent did wrong whatever a tool answers: a call that no tool takes, one that is forbidden, and words from nowhere.
-/// Otherwise an agent in training would learn to call a broken tool before it misbehaves. All else, such as a change that is
-/// missing, may be missing because an answer was.
+/// A fault of the agent that no broken tool or rule excuses: a malformed call, a forbidden call, or ungrounded words. If those were
+/// excused, an agent in training would learn to call a broken tool before it misbehaves. Anything else, such as a missing
+/// change, may be missing because the tool did not answer.
 fn own_fault(verification: &Verification) -> Option<&Check> {
     verification
         .failures()

@@ -163,7 +163,7 @@ impl Conversation {
             Err(CodeError::Broken(text)) => return broken_off(call, text),
         };
         let content = answer_text(&response);
-        // Whoever asks for so much has to do without.
+        // The agent made all these calls, so this is a failed call and not a broken tool.
         if let Some(reason) = self.beyond_limit(content.len() + bytes_of(&patch)) {
             return answered(call, Answer::Failed, format!("Error: {reason}; nothing was changed"), NO_USAGE);
         }
@@ -326,7 +326,7 @@ fn bytes_of(patch: &Patch) -> usize {
     patch.iter().map(|op| op.path().len() + op.value().map_or(0, value)).sum()
 }
 
-/// A tool failed at a call: as a rule the author's fault, but not if the caller sent it more than any honest one.
+/// The tool's code failed. The author is to blame, unless the arguments are larger than any tool expects.
 fn broken_off(call: &ToolCall, why: String) -> EventKind {
     if call.function.arguments.len() < LARGE_ARGUMENTS_BYTES {
         return unanswered(call, why);

@@ -68,8 +68,8 @@ pub(super) fn user_turn(conversation: &Conversation) -> Result<ChatReply, String
     Ok(ChatReply { tool_calls: calls, ..users(case, content, is_over) })
 }
 
-/// Whether a call of the user is made of the answer to a call that the agent has not made. Such a call cannot be made; a user
-/// who has nothing else to do or to say leaves.
+/// Whether a call of the user refers to the answer of a tool that the agent has not called. Such a call is left out, and a user who
+/// then has nothing to do or say leaves.
 fn needs_missing_answer(conversation: &Conversation, call: &ScriptCall) -> bool {
     let made = |tool: &str| {
         conversation.state().transcript.calls.iter().any(|call| call.tool == tool && call.answer.succeeded())

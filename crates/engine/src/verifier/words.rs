@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use domain::event::Answer;
@@ -81,6 +82,8 @@ fn stated<'a>(
     };
     let instructions = agent.and_then(|agent| case.playbook.instructions(agent, &case.now()).ok());
     let mut heard = instructions.map_or_else(SourceIndex::default, |told| SourceIndex::after(Arc::clone(&told.heard)));
+    let refused: HashMap<&str, &Call> =
+        state.transcript.calls.iter().filter(|call| is_refused(call)).map(|call| (call.id.as_str(), call)).collect();
     let mut all = Vec::new();
     for message in messages {
         match message {
@@ -88,13 +91,10 @@ fn stated<'a>(
             Message::User { content } => {
                 heard.hear(if *caller == Caller::Agent { "the user" } else { "its task" }, content);
             }
-            Message::Tool { tool_call_id, content } => {
-                let refused = state.transcript.calls.iter().find(|call| call.id == *tool_call_id && is_refused(call));
-                match refused {
-                    Some(call) => heard.hear(tool_call_id, &without_echo(content, call)),
-                    None => heard.hear(tool_call_id, content),
-                }
-            }
+            Message::Tool { tool_call_id, content } => match refused.get(tool_call_id.as_str()) {
+                Some(call) => heard.hear(tool_call_id, &without_echo(content, call)),
+                None => heard.hear(tool_call_id, content),
+            },
             Message::Assistant { content, tool_calls, .. } => {
                 let handed_on =
                     tool_calls.iter().filter(|call| speaks(case, call.name())).map(|call| &call.function.arguments);

@@ -137,7 +137,7 @@ impl WaitingAnswer {
         self.waiting.push_back(AnswerItem { field, index, value });
     }
 
-    /// What became known with the last step of all: whoever joins the items has the whole output.
+    /// Queues the parts of the output that were not sent yet, so that the items add up to the whole output.
     fn tell_rest(&mut self, outcome: &RowOutcome) {
         for (field, value) in outcome.output.iter().flatten() {
             let told = self.told.iter().filter(|(own, index)| own == field && index.is_some()).count();

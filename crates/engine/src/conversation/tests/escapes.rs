@@ -29,7 +29,7 @@ fn shop(edits: &[(&str, &str)], rules: &str, scenario: Arc<Scenario>) -> Arc<Cas
     Arc::new(Case { playbook, scenario, initial, ..(*medium()).clone() })
 }
 
-/// The reward of an agent that first replies so and then does what is right, and how it ended.
+/// Plays these replies of the agent and then the script. The reward, and how the conversation ended.
 fn earned(case: Arc<Case>, replies: &[ChatReply]) -> String {
     let replies: Vec<(Role, ChatReply)> = replies.iter().map(|reply| (Role::Agent, reply.clone())).collect();
     let (conversation, events) = play(case, &replies);
@@ -52,7 +52,7 @@ fn numbers_that_no_rule_can_read_are_the_agents_fault() {
         let huge = earned(case(), &[calls(&[(tool, "{\"x\": 1e400}")])]);
         assert!(huge.starts_with("Some(0)"), "{huge}");
     }
-    // What a tool answers may hold it as well.
+    // The number may also come from the answer of a tool.
     let echo = [("return world[\"orders\"][order_id]", "return '{\"x\": 1e400}'")];
     assert_snapshot!(earned(shop(&echo, rule, scenario(&[])), &[]), @"Some(1): finished: Accepted");
 }
@@ -112,7 +112,7 @@ fn what_a_refusal_repeats_of_a_call_is_not_thereby_true() {
         let events = play(medium(), &[(Role::Agent, calls(&[call])), (Role::Agent, said)]).1;
         assert!(log(&events).contains("`o_9988` in the words of the agent comes from nowhere"), "{}", log(&events));
     }
-    // What a tool says of its own is true.
+    // A fact that only the tool states is grounded.
     let hint = calls(&[("get_order", "{\"order\": \"o_17\"}")]);
     let events = play(medium(), &[(Role::Agent, hint), (Role::Agent, says("It takes an order_id."))]).1;
     assert!(!log(&events).contains("comes from nowhere"), "{}", log(&events));

@@ -12,6 +12,7 @@
 
 mod difference;
 mod equality;
+mod from_json;
 mod methods;
 mod to_json;
 
@@ -21,9 +22,7 @@ use std::sync::Arc;
 
 use allocative::Allocative;
 use domain::patch::{Patch, PatchOp, join};
-use num_bigint::BigInt;
 use rpds::RedBlackTreeMapSync;
-use serde_json::{Number, Value as Json};
 use starlark::collections::SmallMap;
 use starlark::environment::Methods;
 use starlark::values::dict::{AllocDict, DictRef};
@@ -32,10 +31,11 @@ use starlark::values::{
     Heap, NoSerialize, ProvidesStaticType, StarlarkValue, Trace, Value, ValueError, ValueLike, starlark_value,
 };
 
-use crate::limits::MOST_DIGITS;
 use crate::world::Node;
 
 pub use equality::{contains, equal};
+use from_json::number;
+pub use from_json::of_json;
 use methods::methods;
 pub use to_json::json;
 use to_json::{name, node};
@@ -138,32 +138,6 @@ fn alloc_with<'v>(node: &Node, heap: Heap<'v>, attributes: bool) -> Value<'v> {
             loops: Cell::new(0),
             attributes,
         }),
-    }
-}
-
-/// A JSON value as lists and dicts of its own, which are nobody's world.
-pub fn of_json<'v>(value: &Json, heap: Heap<'v>) -> Value<'v> {
-    match value {
-        Json::Null => Value::new_none(),
-        Json::Bool(b) => Value::new_bool(*b),
-        Json::Number(n) => number(n, heap),
-        Json::String(text) => heap.alloc_str(text).to_value(),
-        Json::Array(items) => heap.alloc(AllocList(items.iter().map(|item| of_json(item, heap)))),
-        Json::Object(map) => heap.alloc(AllocDict(map.iter().map(|(key, item)| (key.as_str(), of_json(item, heap))))),
-    }
-}
-
-/// An integer stays one, also where it needs more than 64 bits. What no float can hold is infinite.
-fn number<'v>(n: &Number, heap: Heap<'v>) -> Value<'v> {
-    match (n.as_i64(), n.as_u64()) {
-        (Some(i), _) => heap.alloc(i),
-        (None, Some(u)) => heap.alloc(u),
-        (None, None) => {
-            let text = n.to_string();
-            let large =
-                Some(&text).filter(|text| text.len() <= MOST_DIGITS).and_then(|text| text.parse::<BigInt>().ok());
-            large.map_or_else(|| heap.alloc(text.parse().unwrap_or(f64::NAN)), |large| heap.alloc(large))
-        }
     }
 }
 
