@@ -1,0 +1,276 @@
+//! Steps, conditions, repair and limits.
+
+use domain::chat::ChatReply;
+use domain::task::{Resolution, Task};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::support::problems;
+use crate::{ECHO, answers, begin, play};
+
+#[test]
+fn steps_are_connected_by_their_names() {
+    let yaml = "
+workflow: test
+input: {a: text, n: integer}
+steps:
+  second: {ask: {role: m, prompt: '{{ first }}!'}}
+  first: {ask: {role: m, prompt: '{{ a }}'}}
+  many: {ask: {role: m, prompt: 'x{{ n }}', n: 2}}
+  sum: {code: 'n + len(many)'}
+output: {second: second, sum: sum, all: 'many + [second]', kept: {a: a, list: [1, n]}}
+stand_ins: {m: echo}
+";
+    assert_snapshot!(play(yaml, ECHO, &json!({"a": "hi", "n": 3})), @r#"finished: {"second":"hi!","sum":5,"all":["x3","x3","hi!"],"kept":{"a":"hi","list":[1,3]}} after 6 events"#);
+}
+
+#[test]
+fn fields_may_be_called_like_methods_of_texts() {
+    let yaml = "
+workflow: test
+input: {book: {title: text, count: integer}, books: 'list<any>'}
+steps:
+  a: {code: 'book.title.upper().replace(\"A\", \"o\").split(\"O\")'}
+  b: {code: '[b.title for b in books if b.index > 1]'}
+output: {a: a, title: book.title, b: b, count: 'book.count + titled(books[0])'}
+";
+    let functions = "def titled(book): return len(book.title)\n";
+    let row = json!({"book": {"title": "hallo", "count": 2}, "books": [{"title": "x", "index": 1}, {"title": "y", "index": 2}]});
+    assert_snapshot!(play(yaml, functions, &row), @r#"finished: {"a":["HoLL",""],"title":"hallo","b":["y"],"count":3} after 2 events"#);
+}
+
+#[test]
+fn maps_join_in_order_and_loops_carry_state() {
+    let yaml = "
+workflow: test
+input: {words: list<text>}
+steps:
+  big:
+    map: words
+    as: word
+    steps:
+      up: {ask: {role: m, prompt: '{{ word | upper }}'}}
+      twice:
+        loop: {max: 5, until: 'len(text) > 3'}
+        state: {text: up, rounds: 0}
+        steps: {more: {ask: {role: m, prompt: '{{ text }}+'}}}
+        next: {text: more, rounds: rounds + 1}
+    yields: {word: word, text: twice.text, rounds: twice.rounds}
+  seen:
+    map: big
+    as: item
+    takes: stream
+    state: {known: '[]'}
+    steps: {new: {code: 'item.text not in known'}}
+    next: {known: 'known + [item.text]'}
+    yields: new
+output: {big: big, seen: seen}
+stand_ins: {m: echo}
+";
+    let row = json!({"words": ["a", "bcd", "a"]});
+    assert_snapshot!(play(yaml, ECHO, &row), @r#"finished: {"big":[{"word":"a","text":"A+++","rounds":3},{"word":"bcd","text":"BCD+","rounds":1},{"word":"a","text":"A+++","rounds":3}],"seen":[true,true,false]} after 12 events"#);
+    assert_snapshot!(play(yaml, ECHO, &json!({"words": []})), @r#"finished: {"big":[],"seen":[]} after 2 events"#);
+}
+
+#[test]
+fn conditions_ends_and_missing_values() {
+    let yaml = "
+workflow: test
+input: {text: text, fine: text?}
+steps:
+  short: {end: {when: 'len(text) < 3', as: too_short}}
+  asked: {when: fine != None, ask: {role: m, prompt: '{{ fine }}'}}
+  good: {end: {when: 'asked == \"good\"', as: liked, success: true, output: {text: text}}}
+  never: {ask: {role: m, prompt: never}}
+output: {asked: asked, upper: 'asked.upper() if asked != None else \"none\"'}
+stand_ins: {m: echo}
+";
+    assert_snapshot!(play(yaml, ECHO, &json!({"text": "a"})), @"too_short:  after 2 events");
+    assert_snapshot!(play(yaml, ECHO, &json!({"text": "abc"})), @r#"finished: {"asked":null,"upper":"none"} after 3 events"#);
+    assert_snapshot!(play(yaml, ECHO, &json!({"text": "abc", "fine": "good"})), @r#"liked: {"text":"abc"} after 3 events"#);
+    assert_snapshot!(play(yaml, ECHO, &json!({"text": "abc", "fine": "x"})), @r#"finished: {"asked":"x","upper":"X"} after 4 events"#);
+}
+
+#[test]
+fn a_reply_that_cannot_be_used_is_asked_for_again() {
+    let yaml = "
+workflow: test
+input: {bad: integer}
+steps:
+  got: {ask: {role: m, prompt: x, returns: {type: object, required: [id], properties: {id: {type: integer}}}}}
+output: {id: got.id}
+stand_ins: {m: reply}
+";
+    let functions =
+        "def reply(request): return {'id': 7} if request['attempt'] >= request['values']['bad'] else 'no'\n";
+    assert_snapshot!(play(yaml, functions, &json!({"bad": 0})), @r#"finished: {"id":7} after 3 events"#);
+    assert_snapshot!(play(yaml, functions, &json!({"bad": 1})), @r#"finished: {"id":7} after 4 events"#);
+    assert_snapshot!(play(yaml, functions, &json!({"bad": 2})), @"invalid_reply: got: the reply cannot be used: not JSON: expected ident at line 1 column 2 after 4 events");
+    let otherwise = yaml.replace("prompt: x,", "prompt: x, otherwise: {id: 0},");
+    assert_snapshot!(play(&otherwise, functions, &json!({"bad": 2})), @r#"finished: {"id":0} after 4 events"#);
+}
+
+#[test]
+fn a_model_calls_tools_before_it_answers() {
+    let yaml = "
+workflow: test
+input: {a: integer}
+steps:
+  sum:
+    ask:
+      role: m
+      prompt: 'What is {{ a }} + 1?'
+      rounds: 3
+      tools:
+        add:
+          description: Adds
+          parameters: {type: object, required: [x, y], properties: {x: {type: integer}, y: {type: integer}}}
+          code: add
+output: {answer: sum.answer, messages: 'len(sum.messages)'}
+stand_ins: {m: reply}
+";
+    let functions = "
+def add(x, y): return x + y
+def reply(request):
+    last = request['messages'][-1]
+    if last['role'] == 'tool': return 'It is ' + last['content']
+    a = request['values']['a']
+    return {'calls': [{'tool': 'add', 'arguments': {'x': a, 'y': 1}}]} if a > 0 else {'calls': [{'tool': 'ad', 'arguments': {}}]}
+";
+    assert_snapshot!(play(yaml, functions, &json!({"a": 4})), @r#"finished: {"answer":"It is 5","messages":4} after 4 events"#);
+    assert_snapshot!(play(yaml, functions, &json!({"a": 0})), @r#"finished: {"answer":"It is {\"error\":\"there is no tool `ad`\"}","messages":4} after 4 events"#);
+}
+
+#[test]
+fn what_runs_away_ends_the_row() {
+    let yaml = |step: &str| {
+        format!(
+            "workflow: test\ninput: {{n: integer}}\nsteps:\n  a: {step}\n  z: {{ask: {{role: m, prompt: z}}}}\noutput: {{a: 'len(a)'}}\nstand_ins: {{m: many}}\n"
+        )
+    };
+    let functions = "def many(request): return [str(i) for i in range(request['values']['n'])]\n";
+    let split = yaml("{ask: {role: m, prompt: x, split: lines, most: 10}}");
+    assert_snapshot!(play(&split, functions, &json!({"n": 10})), @r#"finished: {"a":10} after 4 events"#);
+    assert_snapshot!(play(&split, functions, &json!({"n": 100_000})), @"too_many_items: a: the reply has 100000 items; at most 10 after 3 events");
+    let map = yaml("{map: 'range(n)', most: 10, steps: {b: {code: item}}}");
+    assert_snapshot!(play(&map, functions, &json!({"n": 11})), @"too_many_items: a: there are more than 10 items after 2 events");
+    let code = yaml("{code: '[i for i in range(n) for j in range(n) for k in range(n)]'}");
+    assert!(play(&code, functions, &json!({"n": 100_000})).starts_with("failed_code: a: "), "a loop without end");
+}
+
+#[test]
+fn of_a_reply_that_is_cut_off_the_whole_items_count() {
+    let yaml = "
+workflow: test
+input: {a: text}
+steps: {items: {ask: {role: m, prompt: '{{ a }}', split: lines}}}
+output: {items: items}
+stand_ins: {m: echo}
+";
+    for (content, expected) in [("one\ntwo\nthr", json!({"items": ["one", "two"]})), ("on", Value::Null)] {
+        let mut row = begin(yaml, ECHO, &json!({"a": "x"}));
+        row.act();
+        while let Some((request, _)) = answers(&row).into_iter().next() {
+            let reply = ChatReply { content: content.to_owned(), ..ChatReply::default() };
+            row.resolve(&request, Resolution::Unusable { reply, reason: "it is cut off".to_owned() });
+        }
+        assert_eq!(row.output().map_or(Value::Null, |output| json!(output)), expected, "{content}");
+        assert_eq!(row.ending().unwrap().success, !expected.is_null());
+    }
+}
+
+#[test]
+fn items_of_a_reply_that_is_cut_off_have_to_fit_as_well() {
+    let yaml = "
+workflow: test
+input: {a: text}
+steps:
+  items: {ask: {role: m, prompt: '{{ a }}', split: json_items, returns: {type: object, properties: {k: {type: string}, o: {type: number}}, required: [k]}, most: 3}}
+output: {items: items}
+stand_ins: {m: echo}
+";
+    let played = |content: &str| {
+        let mut row = begin(yaml, ECHO, &json!({"a": "x"}));
+        row.act();
+        while let Some((request, _)) = answers(&row).into_iter().next() {
+            let reply = ChatReply { content: content.to_owned(), ..ChatReply::default() };
+            row.resolve(&request, Resolution::Unusable { reply, reason: "it is cut off".to_owned() });
+        }
+        let ending = row.ending().unwrap();
+        format!("{} {}: {}", json!(row.output()), ending.name, ending.reason)
+    };
+    assert_snapshot!(played(r#"[{"k": "a"}, {"k": "b", "o": 1}, {"k": "c"#), @r#"{"items":[{"k":"a","o":null},{"k":"b","o":1}]} finished:"#);
+    assert_snapshot!(played(r#"[{"k": "a"}, {"k": 2}, {"k": "c"#), @r#"null invalid_reply: items: the reply cannot be used: 2 is not of type "string" (at /k)"#);
+    assert_snapshot!(played(r#"[{"k": "a"}, {"k": "b"}, {"k": "c"}, {"k": "d"}, {"#), @"null too_many_items: items: the reply has 4 items; at most 3");
+}
+
+#[test]
+fn what_an_end_rules_out_is_known_in_outputs_too() {
+    let yaml = "
+workflow: test
+input: {text: text?, words: list<text?>}
+steps:
+  none: {end: {when: text == None, as: nothing}}
+  all:
+    map: words
+    as: word
+    steps:
+      gone: {end: {when: word == None, as: no_word}}
+      long: {code: len(word)}
+    yields: word.upper()
+output: {text: text.upper(), all: all}
+";
+    assert_snapshot!(play(yaml, ECHO, &json!({"text": "a", "words": ["b"]})), @r#"finished: {"text":"A","all":["B"]} after 2 events"#);
+    assert_snapshot!(play(yaml, ECHO, &json!({"text": "a", "words": [null]})), @"no_word:  after 2 events");
+}
+
+#[test]
+fn whole_numbers_stay_whole_whatever_their_size() {
+    let yaml = "
+workflow: test
+input: {n: number}
+steps:
+  next: {code: n + 1}
+  after: {code: 'type(next) + str(next + 1)'}
+output: {next: next, after: after}
+";
+    let row: Value = serde_json::from_str("{\"n\": 36893488147419103233}").unwrap();
+    assert_snapshot!(play(yaml, ECHO, &row), @r#"finished: {"next":36893488147419103234,"after":"int36893488147419103235"} after 2 events"#);
+}
+
+#[test]
+fn documents_say_what_is_wrong_with_them() {
+    let broken = "
+workflow: test
+input: {a: text, b: txt}
+steps:
+  one: {code: two}
+  two: {code: one}
+  three: {ask: {role: m, prompt: '{{ aa }}'}}
+  four: {map: a, steps: {inner: {code: item}}}
+  five: {code: inner}
+  six: {code: a, ask: {role: m}}
+  seven: {ask: {role: m, prompt: 'x', split: {pattern: '('}}}
+  for: {code: a}
+  eight: {when: a, code: a}
+  nine: {code: eight.upper()}
+  ten: {call: {workflow: none, with: {}}}
+output: {a: nne}
+stand_ins: {q: f}
+";
+    assert_snapshot!(problems(broken, ""), @"
+    workflows/test/workflow.yaml:3: input.b: `txt` is no type; there are text, number, integer, boolean, object, any, list<TYPE>, and TYPE? for a value that may be missing
+    workflows/test/workflow.yaml:5: steps.one: these steps wait for each other: one -> two -> one
+    workflows/test/workflow.yaml:7: steps.three.ask.prompt: `(steps/three/ask/prompt)` uses `aa`, which is not there (did you mean `a`?); known: a, b
+    workflows/test/workflow.yaml:8: steps.four.map: is a text; a list or a stream is expected
+    workflows/test/workflow.yaml:9: steps.five.code: `inner` cannot be used here: it stands within `four`; use what `four` gives
+    workflows/test/workflow.yaml:10: steps.six: is exactly one of ask, code, search, embed, rerank, tool, converse, map, loop, call, end; found ask, code
+    workflows/test/workflow.yaml:11: steps.seven.ask.split: the pattern is none: unclosed group
+    workflows/test/workflow.yaml:12: steps.for: `for` is a word of the language; choose another name
+    workflows/test/workflow.yaml:14: steps.nine.code: `eight` may be None here; say what holds then, such as `... if eight != None else ...`
+    workflows/test/workflow.yaml:15: steps.ten.call.workflow: there is no workflow `none`
+    workflows/test/workflow.yaml:16: output.a: there is no `nne` here (did you mean `nine`?); known: a, b, three, four, five, seven, for, eight, nine
+    workflows/test/workflow.yaml:17: stand_ins.q: no step asks the role `q`
+    workflows/test/workflow.yaml:17: stand_ins.q: there is no function `f` in functions.star; known: none
+    ");
+}
