@@ -68,7 +68,9 @@ with connect() as env:
     for split in ("train", "golden"):
         observed = env.reset(split=split, index=0)
         check(observed.observation["text"], f"the first task of {split} is {observed.metadata['scenario']}")
-    for wrong in ({"index": "0", "split": "train"}, {"split": 5, "index": 0}, {"seed": 4_000_000_000}, {"group": "a"}, {"foo": 1}):
+    first, again = (env.reset(scenario="open_left", seed=seed).metadata["group"] for seed in (4_000_000_000, 4_000_000_000))
+    check(first == again, f"a seed of any size names the same group each time: {first}")
+    for wrong in ({"index": "0", "split": "train"}, {"split": 5, "index": 0}, {"seed": 2**64}, {"group": "a"}, {"foo": 1}):
         check(error_of(lambda: env.reset(**wrong)), f"a reset with {wrong} is an error, and plays nothing else")
     check(error_of(lambda: env.step({**OPEN, "arguments": '{"door": "left"}'})), "arguments that are a text are an error")
     bad = error_of(lambda: env.step({"nothing": True}))
