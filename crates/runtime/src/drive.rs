@@ -203,7 +203,7 @@ impl HeardReply {
     }
 }
 
-/// One attempt.
+/// One attempt. Boxed where it is passed on: an async function holds its parameters twice.
 struct Drive<'a, K: RunKind> {
     run: &'a LoadedRun<K>,
     /// Where its journal goes; `None` if it has none.
@@ -244,13 +244,13 @@ impl<'a, K: RunKind> Drive<'a, K> {
         planned: &'a PlannedTask,
         past: Option<Vec<K::Event>>,
         watch: Stopwatch,
-    ) -> Result<Self, StopReason> {
+    ) -> Result<Box<Self>, StopReason> {
         let begins = past.is_none();
         let past = past.unwrap_or_default();
         let task = run.kind.begin(&run.control.run, planned, &past).await.map_err(StopReason::Broken)?;
         let drive = Self::of(run, Some(queue), Some(inbox), planned, task, begins);
         // The player before this one may have asked somebody outside, and have kept the answer.
-        Ok(Self { asked_outside: !begins, watch: watch.begin(), ..drive })
+        Ok(Box::new(Self { asked_outside: !begins, watch: watch.begin(), ..drive }))
     }
 
     fn of(
@@ -284,7 +284,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
         }
     }
 
-    async fn finish(mut self) -> Result<Completion, StopReason> {
+    async fn finish(mut self: Box<Self>) -> Result<Completion, StopReason> {
         loop {
             match self.advance() {
                 AdvanceOutcome::Waiting(requests) => self.wait(requests.as_ref()).await?,
@@ -348,7 +348,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
         Ok(())
     }
 
-    async fn end(mut self) -> Result<Completion, StopReason> {
+    async fn end(mut self: Box<Self>) -> Result<Completion, StopReason> {
         self.pay_for_unused();
         let ended = self.run.kind.end(&self.task);
         let left = !self.is_last && i64::from(self.planned.attempt) <= i64::from(self.run.kind.retries());

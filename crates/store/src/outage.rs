@@ -36,7 +36,8 @@ impl ReconnectBackoff {
 pub async fn patiently<T, E: Outage, F: Future<Output = Result<T, E>>>(mut ask: impl FnMut() -> F) -> Result<T, E> {
     let mut patience = ReconnectBackoff::default();
     loop {
-        match ask().await {
+        // Boxed: to take a connection of a pool is 14 KB, and a future holds room for that until it ends.
+        match Box::pin(ask()).await {
             Err(error) if error.is_outage() => patience.wait(&error).await,
             answer => return answer,
         }

@@ -3,7 +3,9 @@
 use std::error::Error;
 use std::time::Duration;
 
+use futures::FutureExt;
 use reqwest::Url;
+use reqwest::header::CONTENT_TYPE;
 use serde::Serialize;
 use tokio::time::{Instant, timeout};
 
@@ -36,19 +38,18 @@ impl Client {
     }
 
     /// An attempt that ends in time, and whose failure can be shown.
-    pub(super) async fn limited(
+    // No async function: that would hold the attempt twice.
+    pub(super) fn limited(
         &self,
         attempt: impl Future<Output = Result<TimedReply, FailedAttempt>>,
-    ) -> Result<TimedReply, FailedAttempt> {
+    ) -> impl Future<Output = Result<TimedReply, FailedAttempt>> {
         let limit = self.options.total_timeout;
-        let answer = timeout(limit, attempt).await;
-        let answer = answer.unwrap_or_else(|_| {
-            let wait = Wait::WholeReply;
-            Err(Failure::Timeout { wait, limit }.into())
-        });
-        answer.map_err(|mut failed| {
-            failed.failure.edit_text(|text| self.presentable(text));
-            failed
+        timeout(limit, attempt).map(move |answer| {
+            let late = |_| Err(Failure::Timeout { wait: Wait::WholeReply, limit }.into());
+            answer.unwrap_or_else(late).map_err(|mut failed| {
+                failed.failure.edit_text(|text| self.presentable(text));
+                failed
+            })
         })
     }
 
@@ -62,7 +63,11 @@ impl Client {
         let sent = Instant::now();
         let waiting = ReplyWait { wait: Wait::FirstByte, limit, until: sent + limit };
         let mut deadline = Deadline::new(waiting.until);
-        let response = self.http.post(url.clone()).json(body).send();
+        let body = serde_json::to_string(body).map_err(|error| Failure::Unreachable { reason: error.to_string() })?;
+        // Wrapped, because a body that could be sent again is held in memory until the answer is there.
+        let request =
+            self.http.post(url.clone()).header(CONTENT_TYPE, "application/json").body(reqwest::Body::wrap(body));
+        let response = request.send();
         let response = deadline
             .wait(waiting.until, response)
             .await
