@@ -117,8 +117,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
                         let open = self.outside_request(request, party);
                         let expected = inbox.expect(&open);
                         self.hear_outside(async move {
-                            // Large, and soon over: what waits afterwards should not hold its place.
-                            Box::pin(inbox.open(&open)).await?;
+                            inbox.open(&open).await?;
                             Ok(expected.wait().await)
                         })
                     }
