@@ -71,6 +71,30 @@ async fn two_users_share_it_and_the_last_one_stops_it() {
 }
 
 #[tokio::test]
+async fn one_that_is_killed_starts_again_with_its_data() {
+    let dir = data_dir();
+    let postgres = PrivatePostgres::start(dir.path()).await.unwrap();
+    let killed = postmaster_pid(dir.path()).unwrap();
+    let mut connection = connect(&postgres).await;
+    sqlx::query("CREATE TABLE kept AS SELECT 7 AS number").execute(&mut connection).await.unwrap();
+    assert!(Command::new("kill").args(["-KILL", &killed.to_string()]).status().unwrap().success());
+    wait_until("another one runs", || postmaster_pid(dir.path()).is_some_and(|pid| pid != killed));
+    let begun = Instant::now();
+    let mut connection = loop {
+        match PgConnection::connect(postgres.url()).await {
+            Ok(connection) => break connection,
+            Err(error) => assert!(begun.elapsed() < Duration::from_secs(30), "{error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    let number: i32 = sqlx::query_scalar("SELECT number FROM kept").fetch_one(&mut connection).await.unwrap();
+    assert_eq!(number, 7);
+    let again = postmaster_pid(dir.path()).unwrap();
+    postgres.stop().await;
+    wait_until("PostgreSQL is gone", || gone(again));
+}
+
+#[tokio::test]
 async fn a_throwaway_leaves_nothing() {
     let postgres = PrivatePostgres::throwaway().await.unwrap();
     let mut connection = connect(&postgres).await;
