@@ -225,6 +225,11 @@ async fn an_order_that_is_sent_twice_is_one_run(pool: PgPool) {
     assert_eq!((done.0, done.1), (StatusCode::CREATED, false));
     assert!(late.0 == StatusCode::CONFLICT || (late.1 && late.2 == done.2), "{late:?}");
     assert_eq!(runs().await, 3);
+    // Who may no longer order a run is not told again what was answered, either.
+    assert!(send(&other, "one", 3).await.1);
+    sqlx::query("UPDATE memberships SET role = 'viewer' WHERE role = 'runner'").execute(&pool).await.unwrap();
+    let (status, replayed, _) = send(&other, "one", 3).await;
+    assert_eq!((status, replayed), (StatusCode::FORBIDDEN, false));
 }
 
 #[sqlx::test(migrations = "../migrations")]
