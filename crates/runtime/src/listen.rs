@@ -26,7 +26,7 @@ async fn heard(pool: &PgPool, channel: &str, ring: &impl Fn()) -> sqlx::Result<(
     let own = PgPoolOptions::new().max_connections(1).connect_lazy_with((*pool.connect_options()).clone());
     let mut listener = PgListener::connect_with(&own).await?;
     listener.listen(channel).await?;
-    // What was announced after the last look and before this was not heard.
+    // Announcements made before LISTEN took effect were lost, so look once now.
     ring();
     keepalive::watch_connections(pool);
     while listener.try_recv().await?.is_some() {

@@ -266,7 +266,7 @@ pub struct Converse {
 }
 
 impl Converse {
-    /// What the workflow calls a role of the conversation.
+    /// The role of the workflow that plays this role of the conversation.
     pub fn role(&self, role: Role) -> &str {
         self.roles.get(&role).map_or(role.as_str(), String::as_str)
     }
@@ -299,7 +299,7 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// What is called, if that is clear.
+    /// The server or endpoint that is called; `None` unless exactly one is named.
     pub fn called(&self) -> Option<(ToolKind, &str)> {
         match (&self.server, &self.endpoint) {
             (Some(server), None) => Some((ToolKind::Server, server)),

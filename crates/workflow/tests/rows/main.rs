@@ -27,7 +27,7 @@ fn play(yaml: &str, functions: &str, row: &Value) -> String {
     format!("{}: {output} after {} events", ending.name, events.len())
 }
 
-/// What is asked now, with the answers of the stand-ins.
+/// The open requests, each with the answer of its stand-in.
 fn answers(row: &Row) -> Vec<(Request<Responder>, Resolution)> {
     match row.next() {
         Next::Wait(requests) => requests.into_iter().map(|r| (r.clone(), row.stand_in(&r))).collect(),

@@ -35,7 +35,7 @@ proptest! {
         prop_assert_eq!(first.output(), resumed.output());
     }
 
-    /// What is asked before its turn, from the beginnings of replies, is what is asked in its turn.
+    /// Requests made early, from the beginning of a reply, are the same as those made in their turn.
     #[test]
     fn requests_ahead_of_a_stream_are_the_ones_that_follow(cuts in prop::collection::vec(0_usize..200, 60)) {
         let (yaml, functions, row) = NESTED;
