@@ -4,6 +4,7 @@
 //! The program's own steps and the answers of stand-ins come out the same again; they are kept with what follows.
 
 mod answers;
+mod newest_text;
 mod requests;
 mod stopwatch;
 mod used_services;
@@ -11,6 +12,7 @@ mod used_services;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::ControlFlow;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use anyhow::anyhow;
@@ -26,6 +28,7 @@ use store::journal::{Completion, EncodedEvents, JournalEntry, ModelUsage, TaskFa
 use store::outside_requests::OpenRequest;
 use store::tasks::PlannedTask;
 use tokio::time::Instant;
+use tokio_util::sync::WaitForCancellationFutureOwned;
 use tracing::{Instrument, error_span};
 
 use crate::binding::Executor;
@@ -37,6 +40,7 @@ use crate::request_answer::RequestAnswer;
 use crate::run_kind::RunKind;
 use crate::watchdog;
 use answers::stood_in;
+use newest_text::NewestText;
 use requests::RequestOutcome;
 use stopwatch::RequestTimes;
 pub use stopwatch::Stopwatch;
@@ -187,18 +191,19 @@ type PartialReply<Responder> = (Request<Responder>, HeardReply);
 
 enum HeardReply {
     Calls(Vec<ToolCall>),
-    Text(String),
+    /// As much as is there when the task comes to it.
+    Text(NewestText),
     Whole(ChatReply),
     Message(Value),
 }
 
 impl HeardReply {
-    fn as_heard(&self) -> Heard<'_> {
+    fn tell<T>(&self, hear: impl FnOnce(Heard<'_>) -> T) -> T {
         match self {
-            Self::Calls(calls) => Heard::Calls(calls),
-            Self::Text(text) => Heard::Text(text),
-            Self::Whole(reply) => Heard::Whole(reply),
-            Self::Message(message) => Heard::Message(message),
+            Self::Calls(calls) => hear(Heard::Calls(calls)),
+            Self::Text(text) => hear(Heard::Text(&text.take())),
+            Self::Whole(reply) => hear(Heard::Whole(reply)),
+            Self::Message(message) => hear(Heard::Message(message)),
         }
     }
 }
@@ -231,6 +236,8 @@ struct Drive<'a, K: RunKind> {
     used: UsedServices,
     /// Whether the database may have requests of this attempt.
     asked_outside: bool,
+    /// One for the whole attempt: to join all that wait for it, and to leave them again, costs more than to be asked.
+    halted: Pin<Box<WaitForCancellationFutureOwned>>,
     /// It is not played again, whoever spoiled it.
     is_last: bool,
     watch: Stopwatch,
@@ -279,6 +286,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
             listener: None,
             used: UsedServices::new(planned.id),
             asked_outside: false,
+            halted: Box::pin(run.control.halted_at_once()),
             is_last: false,
             watch: Stopwatch::start(Instant::now()),
         }

@@ -10,7 +10,7 @@ use store::runs::{self, Run, RunInstructions};
 use store::{control, events};
 use tokio::sync::Notify;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tracing::error;
 use uuid::Uuid;
 
@@ -167,9 +167,9 @@ impl RunControl {
         }
     }
 
-    pub async fn halted_at_once(&self) -> Halt {
-        self.at_once.cancelled().await;
-        Halt::AtOnce
+    /// Ends when calls in flight are given up.
+    pub fn halted_at_once(&self) -> WaitForCancellationFutureOwned {
+        self.at_once.clone().cancelled_owned()
     }
 
     /// Returns when nothing more may be asked.

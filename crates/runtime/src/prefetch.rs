@@ -7,7 +7,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use llm::Answer;
 use tokio::task::JoinHandle;
-use tracing::{Instrument, Span};
+use tracing::Instrument;
 
 use crate::request_answer::RequestAnswer;
 
@@ -61,9 +61,8 @@ impl<Responder: Clone> Prefetches<Responder> {
         model: &Arc<str>,
         body: RequestBody,
         answer: BoxFuture<'static, RequestAnswer>,
-        span: Span,
     ) {
-        let answer = tokio::spawn(answer.instrument(span));
+        let answer = tokio::spawn(answer.in_current_span());
         self.0.push(Prefetch { request, model: Arc::clone(model), body, answer });
     }
 

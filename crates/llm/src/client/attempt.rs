@@ -20,6 +20,9 @@ use crate::limits::{MOST_SENT_BYTES, MOST_SENT_BYTES_WITH_TOKENS};
 /// As much of an endpoint's words as a person wants to read in a log, in characters.
 const LONGEST_MESSAGE: usize = 300;
 
+/// So many bytes most requests need at most: a longer one is copied while it is written.
+const USUAL_BODY: usize = 16 * 1024;
+
 impl Client {
     pub(super) async fn attempt(&self, body: &Body<'_>, listener: Listener<'_>) -> Result<TimedReply, FailedAttempt> {
         self.limited(async {
@@ -63,10 +66,12 @@ impl Client {
         let sent = Instant::now();
         let waiting = ReplyWait { wait: Wait::FirstByte, limit, until: sent + limit };
         let mut deadline = Deadline::new(waiting.until);
-        let body = serde_json::to_string(body).map_err(|error| Failure::Unreachable { reason: error.to_string() })?;
+        let mut json = Vec::with_capacity(USUAL_BODY);
+        serde_json::to_writer(&mut json, body)
+            .map_err(|error| Failure::Unreachable { reason: error.to_string() })?;
         // Wrapped, because a body that could be sent again is held in memory until the answer is there.
-        let request =
-            self.http.post(url.clone()).header(CONTENT_TYPE, "application/json").body(reqwest::Body::wrap(body));
+        let body = reqwest::Body::wrap(reqwest::Body::from(json));
+        let request = self.http.post(url.clone()).header(CONTENT_TYPE, "application/json").body(body);
         let response = request.send();
         let response = deadline
             .wait(waiting.until, response)

@@ -12,9 +12,8 @@ use llm::{Caller, Pool};
 use serde_json::Value;
 use store::outside_requests::OpenRequest;
 use tokio::time::Instant;
-use tracing::{Instrument, error_span};
 
-use super::{Drive, HeardReply, PartialReply, RequestTimes, StopReason, TimedAnswer};
+use super::{Drive, HeardReply, NewestText, PartialReply, RequestTimes, StopReason, TimedAnswer};
 use crate::binding::{Executor, OutsideParty};
 use crate::loaded_run::Halt;
 use crate::prefetch::prefetched_or;
@@ -43,15 +42,17 @@ impl<'a, K: RunKind> Drive<'a, K> {
                 }
             };
             tokio::select! {
+                // An answer that is here ends the wait: who halts is not asked then.
+                biased;
                 Some(answer) = self.answers.next() => return Ok(answer),
                 heard = heard => {
                     // The reply may be here already: what was heard of it says nothing about what follows it.
                     if let Some((request, heard)) = heard.filter(|(request, _)| self.still_comes(request)) {
-                        let next = self.task.prefetch_after(&request, heard.as_heard());
+                        let next = heard.tell(|heard| self.task.prefetch_after(&request, heard));
                         self.prefetch(next);
                     }
                 }
-                halt = self.run.control.halted_at_once() => return Err(StopReason::Halted(halt)),
+                () = &mut self.halted => return Err(StopReason::Halted(Halt::AtOnce)),
             }
         }
     }
@@ -65,7 +66,6 @@ impl<'a, K: RunKind> Drive<'a, K> {
         let run = self.run;
         let missing = || StopReason::Broken(anyhow!("no model plays {}", request.role));
         let binding = run.kind.binding(&request.to).ok_or_else(missing)?;
-        let span = error_span!("ask", role = %request.role, model = %binding.name);
         let asked = Instant::now();
         let answer = match &binding.executor {
             Executor::Model(pool) => match self.ask_model(request, pool) {
@@ -127,7 +127,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
         self.open.push(request.id);
         let request = request.clone();
         let timed = answer.map(move |answer| (request, answer, RequestTimes::since(asked)));
-        self.answers.push(timed.instrument(span).boxed());
+        self.answers.push(timed.boxed());
         Ok(RequestOutcome::Made)
     }
 
@@ -227,11 +227,14 @@ impl<'a, K: RunKind> Drive<'a, K> {
         if attention == Attention::None {
             return None;
         }
-        let (tell, request) = (self.teller(), request.clone());
+        let (tell, request, newest) = (self.teller(), request.clone(), NewestText::default());
         Some(Box::new(move |heard| {
             let heard = match heard {
                 Heard::Calls(calls) if attention == Attention::Calls => HeardReply::Calls(calls.to_vec()),
-                Heard::Text(text) if attention == Attention::Text => HeardReply::Text(text.to_owned()),
+                // One that waits is told already.
+                Heard::Text(text) if attention == Attention::Text && newest.replace(text) => {
+                    HeardReply::Text(newest.clone())
+                }
                 _ => return,
             };
             // A task that no longer listens has ended.
@@ -265,8 +268,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
                 }
                 _ => continue,
             };
-            let span = error_span!("ask", role = %request.role, model = %binding.name, prefetch = true);
-            self.prefetched.ask(request, &binding.name, body, answer, span);
+            self.prefetched.ask(request, &binding.name, body, answer);
         }
     }
 
