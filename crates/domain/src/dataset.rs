@@ -77,7 +77,8 @@ pub enum DatasetSource {
     Upload(UploadRows),
     /// Files of the machine, or of an S3 bucket, that `groundstate datasets add` names. The API refuses it.
     Files(FileRows),
-    /// Conversations of a run, in the canonical form of an export.
+    /// Conversations of a run, in the canonical form of an export. Of a run of a workflow, the outputs of the rows that have one; then
+    /// there are no options.
     Run(RunRows),
     /// Conversations of a corpus, in the canonical form of an export.
     Corpus(CorpusRows),

@@ -16,6 +16,24 @@ pub fn json(text: &str) -> Result<Value, String> {
     repeated_key(text).map_or(Ok(value), Err)
 }
 
+/// Like [`json`], for an object whose keys are columns: what is wrong is said with its column.
+///
+/// # Errors
+/// Why the text is no JSON that can be used.
+pub fn row(text: &str) -> Result<Value, String> {
+    let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    let Value::Object(row) = &value else { return json(text) };
+    for (column, value) in row {
+        if nul(column).is_some() {
+            return Err("the name of a column holds the character U+0000".to_owned());
+        }
+        if let Some(message) = fault(value, 1) {
+            return Err(format!("{message} (column `{column}`)"));
+        }
+    }
+    repeated_key(text).map_or(Ok(value), Err)
+}
+
 /// For what was read in another way, such as YAML.
 ///
 /// # Errors
@@ -106,6 +124,19 @@ mod tests {
         assert_eq!(json(r#"{"a\u0000b": 1}"#).unwrap_err(), "a text holds the character U+0000");
         assert_eq!(json(&nested(60)).unwrap_err(), "nested deeper than 48 levels");
         assert!(json(&nested(100_000)).is_err());
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_row_is_said_with_its_column() {
+        assert_eq!(row(r#"{"a": [1]}"#), json(r#"{"a": [1]}"#));
+        let nul = r#"{"a": 1, "b": ["x\u0000"]}"#;
+        assert_eq!(row(nul).unwrap_err(), "a text holds the character U+0000 (column `b`)");
+        assert_eq!(row(r#"{"a": 1e400}"#).unwrap_err(), "a number is too large (column `a`)");
+        let deep = format!(r#"{{"a": {}{}}}"#, "[".repeat(60), "]".repeat(60));
+        assert_eq!(row(&deep).unwrap_err(), "nested deeper than 48 levels (column `a`)");
+        assert_eq!(row(r#"{"\u0000": 1}"#).unwrap_err(), "the name of a column holds the character U+0000");
+        assert_eq!(row(r#"{"a": 1, "a": 1}"#).unwrap_err(), "the key `a` is written twice in one object");
+        assert_eq!(row("[1e400]").unwrap_err(), "a number is too large");
     }
 
     #[test]

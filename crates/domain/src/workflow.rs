@@ -100,9 +100,9 @@ impl Workflow {
         distinct(step::all(&self.steps).filter_map(|step| Some(step.search.as_ref()?.index.as_str())))
     }
 
-    /// The tools that its steps call.
+    /// The registered tools that its steps and their models call.
     pub fn tools(&self) -> Vec<(ToolKind, &str)> {
-        distinct(step::all(&self.steps).filter_map(|step| step.tool.as_ref()?.called()))
+        distinct(step::all(&self.steps).flat_map(Step::called_tools))
     }
 
     /// The workflows that it calls.

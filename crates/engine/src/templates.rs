@@ -3,11 +3,13 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::ValueKind;
-use minijinja::{AutoEscape, Environment, Template, UndefinedBehavior, Value};
+use minijinja::{AutoEscape, Environment, ErrorKind, Template, UndefinedBehavior, Value};
 use serde_json::Value as Json;
 
 mod filters;
 mod source;
+
+pub use source::{Callee, CalleeKind};
 
 use crate::limits::{MOST_FUEL, MOST_RENDERED_BYTES, MOST_RENDERING_LEVELS};
 use crate::tools::code::numbers;
@@ -51,6 +53,22 @@ pub fn add(env: &mut Environment<'static>, name: &str, text: &str) -> Result<(),
 
 fn prepared(name: &str, text: &str) -> Result<String, String> {
     source::prepared(text).map_err(|found| format!("{} (in {name}:{})", found.message, found.line))
+}
+
+/// The filters and tests that a source names and that do not exist. A rendering fails when it comes to one.
+pub fn unknown_callees(env: &Environment<'_>, source: &str) -> Vec<Callee> {
+    let mut state = env.empty_state();
+    let mut unknown = source::callees(source);
+    filters::begin();
+    // Without arguments, what exists fails in another way.
+    unknown.retain(|callee| {
+        let called = match callee.kind {
+            CalleeKind::Filter => state.apply_filter(&callee.name, &[]).map(drop),
+            CalleeKind::Test => state.perform_test(&callee.name, &[]).map(drop),
+        };
+        called.is_err_and(|e| matches!(e.kind(), ErrorKind::UnknownFilter | ErrorKind::UnknownTest))
+    });
+    unknown
 }
 
 /// Renders a template of this environment.
@@ -193,6 +211,20 @@ mod tests {
         let said = render(&env, "outer.md", &json!({})).expect_err("`nobody` is unknown");
         assert_eq!(place(&said), Some(("inner.md", 3)), "{said}");
         assert_eq!(place("no place (in which)"), None);
+    }
+
+    #[test]
+    fn filters_and_tests_that_do_not_exist_are_known_before_a_rendering() {
+        let unknown = |source: &str| {
+            let unknown = unknown_callees(&environment(), source).into_iter();
+            unknown.map(|callee| format!("{} {}", callee.kind, callee.name)).collect::<Vec<_>>()
+        };
+        let all =
+            "{{ a|upper|none }}{% if a is nosuch or a is defined %}{% endif %}{% filter other(1) %}{% endfilter %}";
+        assert_eq!(unknown(all), ["filter none", "test nosuch", "filter other"]);
+        let known = "{{ a|map('x')|select|groupby('y')|tojson(indent=2)|default('|z') }}{{ a is not none }}\
+                     {{ a is in b }}{{ a is divisibleby 3 }}{{ a is string or a is true }}{{ a ~ b }}";
+        assert_eq!(unknown(known), [""; 0]);
     }
 
     #[test]

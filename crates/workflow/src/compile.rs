@@ -209,12 +209,12 @@ impl<'a> Compiler<'a> {
 
     fn workflow(&mut self, spec: &Document) -> Compiled {
         let input = self.input(&spec.input);
-        self.frames.push(Frame::new(input.iter().map(|(name, of)| (name.clone(), of.clone()))));
+        self.frames.push(Frame::new(input.iter().map(|(name, of)| (name.clone(), of.in_expressions()))));
         let (_, known) = self.block(&spec.steps, "/steps");
         let (output, output_type) = self.record(&spec.output, "/output", &known);
         self.frames.clear();
         let input = Type::Record(input);
-        let row = [("input".to_owned(), input.clone()), ("output".to_owned(), output_type.clone())];
+        let row = [("input".to_owned(), input.in_expressions()), ("output".to_owned(), output_type.clone())];
         self.frames.push(Frame::new(row));
         let metrics = spec.metrics.iter().map(|(name, metric)| {
             let at = format!("{}/value", domain::patch::join("/metrics", name));
@@ -288,7 +288,9 @@ impl<'a> Compiler<'a> {
     }
 
     fn finish(self, spec: Document, code: Code, compiled: Compiled) -> Workflow {
+        let lines = (0..spec.samples.len()).map(|i| self.located.line(&format!("/samples/{i}")));
         Workflow {
+            sample_lines: lines.collect(),
             spec,
             input: compiled.input,
             output_type: compiled.output_type,

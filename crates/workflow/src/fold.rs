@@ -72,7 +72,7 @@ enum Part {
     Item(usize),
     Round(u32),
     Call,
-    /// A workflow as a tool of a model: which of the calls that wait.
+    /// A workflow or a registered tool that a model calls: which of its calls.
     Tool(usize),
 }
 
@@ -216,6 +216,26 @@ impl Fold {
             root: around.root,
             address: around.address.child(step.step, &self.plan(step).name, iteration, index),
             bindings,
+            slots: Vec::new(),
+            left: 0,
+            is_over: false,
+            endings: BTreeMap::new(),
+        };
+        self.open_scope(scope)
+    }
+
+    /// Opens the list whose one step calls a registered tool for a model.
+    fn open_tool_call(&mut self, step: StepId, block: usize, call: usize, arguments: Datum) -> Option<ScopeId> {
+        let around = &self.scopes[step.scope];
+        let scope = Scope {
+            workflow: Arc::clone(&around.workflow),
+            block,
+            origin: Some(Origin { step, part: Part::Tool(call) }),
+            sees_around: true,
+            // It ends by itself, as a workflow that is called does: then the model goes on.
+            root: self.scopes.len(),
+            address: around.address.child(step.step, &self.plan(step).name, call, 0),
+            bindings: vec![arguments],
             slots: Vec::new(),
             left: 0,
             is_over: false,

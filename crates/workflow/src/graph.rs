@@ -105,7 +105,7 @@ input: {prompt: text}
 steps:
   answer: {ask: {role: writer, prompt: "{{ prompt }}"}}
   claims: {ask: {role: extractor, prompt: "{{ answer }}", split: lines}}
-  none: {end: {when: "answer == ''", as: no_answer}}
+  none: {end: {when: "answer == ''", as: unanswered}}
   verdicts:
     map: claims
     as: claim
@@ -133,7 +133,7 @@ output: {answer: answer, verdicts: verdicts}
             [
                 "ask answer (writer) reads prompt",
                 "ask claims (extractor) reads answer",
-                "end none (no_answer) reads answer",
+                "end none (unanswered) reads answer",
                 "map verdicts (claim) reads claims after none",
                 "search verdicts.found (wiki) reads ",
                 "code verdicts.best () reads verdicts.found?",

@@ -3,6 +3,7 @@
 //! No SQL, no HTTP, no files, no clock, no global randomness, no async: answers come in, events go out.
 
 pub mod address;
+mod choices;
 mod collection;
 pub mod compile;
 mod datum;

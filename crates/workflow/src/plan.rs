@@ -12,6 +12,7 @@ use jsonschema::Validator;
 use minijinja::Environment;
 use serde_json::{Map, Value};
 
+use crate::choices::Choices;
 use crate::datum::Datum;
 use crate::passages::Passages;
 use crate::split::Split;
@@ -36,6 +37,8 @@ pub struct Workflow {
     pub(crate) may_end: bool,
     /// In place of an index.
     pub(crate) passages: Passages,
+    /// The lines of its samples in the document.
+    pub sample_lines: Vec<usize>,
     /// Of a workflow that plays scenarios.
     pub(crate) cases: Option<Arc<Cases>>,
 }
@@ -80,6 +83,7 @@ pub(crate) struct Ask {
     pub system: Option<String>,
     pub prompt: Prompt,
     pub schema: Option<ReplyShape>,
+    pub choices: Option<Choices>,
     pub split: Option<Split>,
     pub most: usize,
     pub n: Option<u32>,
@@ -125,6 +129,8 @@ pub(crate) struct Tool {
 pub(crate) enum ToolAction {
     Code(String),
     Workflow(String),
+    /// A registered server or endpoint: the block whose one step calls it, with the arguments as its binding.
+    Registered(usize),
 }
 
 #[derive(Debug)]
@@ -158,6 +164,8 @@ pub(crate) struct ToolCall {
     pub message: Expr,
     pub shape: Option<ReplyShape>,
     pub otherwise: Option<Expr>,
+    /// Whether a model makes the call. It is told what goes wrong.
+    pub by_model: bool,
 }
 
 #[derive(Debug)]

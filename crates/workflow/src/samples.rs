@@ -159,7 +159,19 @@ impl Workflow {
         own.into_iter().chain(self.called.values().flat_map(|called| called.indexes())).collect()
     }
 
-    /// The tools that its steps call, also in the workflows that it uses.
+    /// The indexes that its steps search, also in the workflows that it uses, for which no passages stand beside them.
+    pub fn indexes_without_passages(&self) -> Vec<&str> {
+        let (mut all, mut found) = (vec![self], Vec::new());
+        while let Some(workflow) = all.pop().filter(|_| self.passages.is_empty()) {
+            if workflow.passages.is_empty() {
+                found.extend(workflow.spec.indexes());
+            }
+            all.extend(workflow.called.values().map(|called| &**called));
+        }
+        found
+    }
+
+    /// The registered tools that its steps and their models call, also in the workflows that it uses.
     pub fn tools(&self) -> BTreeSet<(ToolKind, String)> {
         let own = self.spec.tools().into_iter().map(|(kind, name)| (kind, name.to_owned()));
         own.chain(self.called.values().flat_map(|called| called.tools())).collect()

@@ -114,10 +114,10 @@ fn json_items(text: &str) -> Result<(Vec<Value>, bool), String> {
         let item = &rest[..values.byte_offset()];
         rest = rest[values.byte_offset()..].trim_start();
         match rest.chars().next() {
-            // A number may go on.
-            None => return Ok((items, false)),
+            // A number may go on; all else has its end.
+            None if value.is_number() => return Ok((items, false)),
             Some(',') => rest = &rest[1..],
-            Some(']') => {}
+            None | Some(']') => {}
             Some(_) => return Err("items of the JSON list are not separated by commas".to_owned()),
         }
         // Also refuses keys that are written twice.
@@ -153,6 +153,8 @@ mod tests {
         let so_far = |text: &str| Value::from(items.so_far(text));
         assert_eq!(so_far("```json\n[{\"a\": 1}, {\"a\""), json!([{"a": 1}]));
         assert_eq!(so_far("[1, 2"), json!([1]));
+        assert_eq!(so_far("[{\"a\": 1}"), json!([{"a": 1}]));
+        assert_eq!(so_far("[[1], \"b\" "), json!([[1], "b"]));
         assert_eq!(so_far("no list"), json!([]));
         assert_eq!(items.whole("Here: [1, \"x\", []] and more"), Ok(vec![json!(1), json!("x"), json!([])]));
         assert_eq!(items.whole("[1, 2"), Err("the JSON list has no end".to_owned()));

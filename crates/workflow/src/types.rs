@@ -3,7 +3,7 @@
 use std::fmt;
 
 use indexmap::IndexMap;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 /// Objects and lists of a type within each other.
 const MOST_LEVELS: usize = 12;
@@ -15,11 +15,13 @@ pub enum Type {
     Null,
     Boolean,
     Number,
+    /// A number without a fraction, as an input row declares it. Expressions see it as a number.
+    Integer,
     Text,
     List(Box<Type>),
     /// A list whose items can be used before all of them are there.
     Stream(Box<Type>),
-    /// An object with exactly these keys.
+    /// An object with exactly these keys; without any, an object of which nothing else is known.
     Record(IndexMap<String, Type>),
     /// It may be `None`.
     Optional(Box<Type>),
@@ -52,6 +54,22 @@ impl Type {
         }
     }
 
+    /// The type as expressions see it: they count with numbers of one kind.
+    #[must_use]
+    pub fn in_expressions(&self) -> Self {
+        match self {
+            Self::Integer => Self::Number,
+            Self::List(of) => Self::list(of.in_expressions()),
+            Self::Stream(of) => Self::stream(of.in_expressions()),
+            Self::Optional(of) => of.in_expressions().or_none(),
+            Self::Record(fields) if fields.is_empty() => Self::Any,
+            Self::Record(fields) => {
+                Self::Record(fields.iter().map(|(key, of)| (key.clone(), of.in_expressions())).collect())
+            }
+            other => other.clone(),
+        }
+    }
+
     /// The type of the items of a list or stream; `None` if it is neither.
     pub fn item(&self) -> Option<Self> {
         match self {
@@ -59,6 +77,10 @@ impl Type {
             Self::List(of) | Self::Stream(of) => Some((**of).clone()),
             _ => None,
         }
+    }
+
+    const fn may_be_missing(&self) -> bool {
+        matches!(self, Self::Optional(_) | Self::Any)
     }
 
     /// A type that both values have.
@@ -79,12 +101,14 @@ impl Type {
     /// Whether a value of this type can stand where `wanted` is expected. What is not known may.
     pub fn fits(&self, wanted: &Self) -> bool {
         match (self, wanted) {
-            (Self::Any, _) | (_, Self::Any) | (Self::Null, Self::Optional(_)) => true,
+            // Whether a number is whole is known when it is there.
+            (Self::Any, _) | (_, Self::Any) | (Self::Null, Self::Optional(_)) | (Self::Number, Self::Integer) => true,
+            (Self::Integer, wanted) => *wanted == Self::Number || *wanted == Self::Integer,
             (known, Self::Optional(b)) => known.present().fits(b),
             (Self::List(a) | Self::Stream(a), Self::List(b) | Self::Stream(b)) => a.fits(b),
             (Self::Record(a), Self::Record(b)) => b.iter().all(|(key, of)| match a.get(key) {
                 Some(own) => own.fits(of),
-                None => matches!(of, Self::Optional(_) | Self::Any),
+                None => of.may_be_missing(),
             }),
             _ => self == wanted,
         }
@@ -103,7 +127,7 @@ impl Type {
         of_schema(schema, MOST_LEVELS)
     }
 
-    /// Gives a value of this type the keys that it may have and does not: they are `None`.
+    /// Gives a value of this type the keys that it may lack and does: they are `None`.
     pub fn complete(&self, value: &mut Value) {
         match (self, value) {
             (Self::Optional(of), value) => of.complete(value),
@@ -114,7 +138,8 @@ impl Type {
                 for (key, of) in fields {
                     match map.get_mut(key) {
                         Some(value) => of.complete(value),
-                        None => drop(map.insert(key.clone(), Value::Null)),
+                        None if of.may_be_missing() => drop(map.insert(key.clone(), Value::Null)),
+                        None => {}
                     }
                 }
             }
@@ -128,12 +153,14 @@ impl Type {
     /// The place within the value, and what was expected there.
     pub fn check(&self, value: &Value, at: &str) -> Result<(), String> {
         let wrong = || Err(format!("{}expected {self}, found {}", place(at), described(value)));
+        let fraction = |number: &Number| Err(format!("{}expected {self}, found {number}", place(at)));
         match (self, value) {
             (Self::Any, _) | (Self::Null | Self::Optional(_), Value::Null) => Ok(()),
             (Self::Optional(of), value) => of.check(value, at),
             (Self::Boolean, Value::Bool(_)) | (Self::Number, Value::Number(_)) | (Self::Text, Value::String(_)) => {
                 Ok(())
             }
+            (Self::Integer, Value::Number(number)) => if is_whole(number) { Ok(()) } else { fraction(number) },
             (Self::List(of) | Self::Stream(of), Value::Array(items)) => {
                 items.iter().enumerate().try_for_each(|(i, item)| of.check(item, &format!("{at}[{i}]")))
             }
@@ -141,13 +168,18 @@ impl Type {
                 let at = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
                 match map.get(key) {
                     Some(value) => of.check(value, &at),
-                    None if matches!(of, Self::Optional(_) | Self::Any) => Ok(()),
-                    None => Err(format!("{}is missing", place(&at))),
+                    None if of.may_be_missing() => Ok(()),
+                    None => Err(format!("{}is missing; expected {of}", place(&at))),
                 }
             }),
             _ => wrong(),
         }
     }
+}
+
+/// As JSON Schema has it, 2.0 is an integer.
+fn is_whole(number: &Number) -> bool {
+    number.as_f64().is_none_or(|number| number.fract() == 0.0)
 }
 
 fn place(at: &str) -> String {
@@ -186,9 +218,11 @@ fn named(name: &str, levels: usize) -> Result<Type, String> {
     }
     match name {
         "text" => Ok(Type::Text),
-        "number" | "integer" => Ok(Type::Number),
+        "number" => Ok(Type::Number),
+        "integer" => Ok(Type::Integer),
         "boolean" => Ok(Type::Boolean),
-        "any" | "object" => Ok(Type::Any),
+        "any" => Ok(Type::Any),
+        "object" => Ok(Type::Record(IndexMap::new())),
         "list" => Ok(Type::list(Type::Any)),
         _ => Err(format!(
             "`{name}` is no type; there are text, number, integer, boolean, object, any, list<TYPE>, and TYPE? for a \
@@ -240,9 +274,11 @@ impl fmt::Display for Type {
             Self::Null => f.write_str("None"),
             Self::Boolean => f.write_str("boolean"),
             Self::Number => f.write_str("number"),
+            Self::Integer => f.write_str("integer"),
             Self::Text => f.write_str("text"),
             Self::List(of) => write!(f, "list<{of}>"),
             Self::Stream(of) => write!(f, "stream<{of}>"),
+            Self::Record(fields) if fields.is_empty() => f.write_str("object"),
             Self::Record(fields) => {
                 let fields: Vec<String> = fields.iter().map(|(key, of)| format!("{key}: {of}")).collect();
                 write!(f, "{{{}}}", fields.join(", "))
@@ -260,11 +296,11 @@ mod tests {
 
     #[test]
     fn types_are_read_and_written_alike() {
-        for text in ["text", "number", "boolean", "any", "list<text>", "list<list<number>>", "text?", "list<text?>?"] {
+        for text in ["text", "number", "integer", "boolean", "any", "list<text>", "list<list<number>>", "text?", "list<text?>?"] {
             assert_eq!(Type::declared(&json!(text)).map(|of| of.to_string()), Ok(text.to_owned()));
         }
         let record = Type::declared(&json!({"id": "text", "tags": "list<text>", "at": {"line": "integer"}}));
-        assert_eq!(record.unwrap().to_string(), "{id: text, tags: list<text>, at: {line: number}}");
+        assert_eq!(record.unwrap().to_string(), "{id: text, tags: list<text>, at: {line: integer}}");
         assert!(Type::declared(&json!("txt")).unwrap_err().starts_with("`txt` is no type; there are text"));
         assert!(Type::declared(&json!(3)).unwrap_err().starts_with("is a number and no type"));
         let deep = "list<".repeat(20) + "text" + &">".repeat(20);
@@ -286,7 +322,14 @@ mod tests {
         assert_eq!(of.check(&json!({"options": ["a"], "more": 1}), ""), Ok(()));
         let said = |value: Value| of.check(&value, "").unwrap_err();
         assert_eq!(said(json!({"options": ["a", 2]})), "options[1]: expected text, found a number");
-        assert_eq!(said(json!({})), "options: is missing");
+        assert_eq!(said(json!({})), "options: is missing; expected list<text>");
+        let counts = Type::declared(&json!("list<integer>")).unwrap();
+        assert_eq!(counts.check(&json!([1, -2, 3.0, 18_446_744_073_709_551_615_u64]), "counts"), Ok(()));
+        assert_eq!(counts.check(&json!([1, 1.5]), "counts").unwrap_err(), "counts[1]: expected integer, found 1.5");
+        assert_eq!(counts.check(&json!(["1"]), "counts").unwrap_err(), "counts[0]: expected integer, found a text");
+        let any = Type::declared(&json!("object")).unwrap();
+        assert_eq!((any.check(&json!({"a": 1}), ""), any.in_expressions()), (Ok(()), Type::Any));
+        assert_eq!(any.check(&json!([1]), "o").unwrap_err(), "o: expected object, found a list");
         assert_eq!(said(json!([])), "expected {options: list<text>, answer: text?}, found a list");
     }
 
@@ -297,5 +340,8 @@ mod tests {
         assert_eq!(text.unite(&number), Type::Any);
         assert_eq!(Type::list(text.clone()).unite(&Type::stream(Type::Text)).to_string(), "list<text>");
         assert!(text.fits(&text.clone().or_none()) && !text.clone().or_none().fits(&text) && !text.fits(&number));
+        let integers = Type::list(Type::Integer);
+        assert!(integers.fits(&Type::list(Type::Number)) && Type::list(number).fits(&integers));
+        assert_eq!(integers.or_none().in_expressions().to_string(), "list<number>?");
     }
 }

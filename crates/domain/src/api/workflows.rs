@@ -1,6 +1,6 @@
 //! Workflows as they are drawn, their runs, and what their rows became.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -63,7 +63,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Rows of a dataset, from a position on.
+/// Rows of a dataset, from a position on, or a sample of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schema(as = DatasetRange)]
@@ -78,6 +78,13 @@ pub struct DatasetRows {
     /// How many rows; default: all from there on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
+    /// Only so many of these rows, drawn at random. They keep their order.
+    #[schema(minimum = 1)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample: Option<u64>,
+    /// Seed of the sample: the same seed draws the same rows. Default: the seed of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<i64>,
 }
 
 /// A row that has ended.
@@ -98,6 +105,9 @@ pub struct OutputRow {
     /// Figures of the workflow over the row.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metrics: Map<String, Value>,
+    /// Roles and tools that stand-ins played, and no model or service.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub stand_ins: BTreeSet<String>,
 }
 
 /// Which rows of a run are shown.

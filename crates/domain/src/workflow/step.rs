@@ -110,6 +110,12 @@ impl Step {
         let tools = self.ask.iter().flat_map(|ask| ask.tools.values()).filter_map(|tool| tool.workflow.as_deref());
         self.call.iter().map(|call| call.workflow.as_str()).chain(tools)
     }
+
+    /// The registered servers and endpoints that it calls, as a step or as a tool of a model.
+    pub(super) fn called_tools(&self) -> impl Iterator<Item = (ToolKind, &str)> {
+        let tools = self.ask.iter().flat_map(|ask| ask.tools.values()).filter_map(Tool::called);
+        self.tool.iter().filter_map(ToolCall::called).chain(tools)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -138,6 +144,10 @@ pub struct Ask {
     /// The JSON Schema of the reply: a file, or the schema itself. A reply that does not fit is asked for once more.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub returns: Value,
+    /// The reply is one of these texts, and so is the value: a classifier, which needs few tokens (`max_tokens`). Capitals, and
+    /// what a model puts around or behind the text, do not count. Any other reply is asked for once more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
     /// The reply as a stream of items: `lines`, `json_items` (of a list), or `{pattern: REGEX}` for what stands between matches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
@@ -176,12 +186,14 @@ fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Erro
     Value::deserialize(value).map(Some)
 }
 
-/// A tool of an `ask`: a function in `functions.star`, or another workflow.
+/// A tool of an `ask`: a function in `functions.star` (`code`), another workflow, a tool of an MCP server (`server` and `tool`),
+/// or an HTTP endpoint.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tool {
+    /// What the model is told of it. A server or endpoint needs one.
     pub description: String,
-    /// JSON Schema of the arguments: a file, or the schema itself.
+    /// JSON Schema of the arguments: a file, or the schema itself. A server or endpoint needs one.
     pub parameters: Value,
     /// A function that gets the arguments by name and returns the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -189,6 +201,22 @@ pub struct Tool {
     /// A workflow whose input is the arguments; its output is the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
+    /// The name under which an MCP server is registered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// A tool of the server, which gets the arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The name under which an HTTP endpoint is registered. The arguments are posted to it as JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
+}
+
+impl Tool {
+    /// The registered server or endpoint that is called; `None` unless exactly one is named.
+    pub fn called(&self) -> Option<(ToolKind, &str)> {
+        called(self.server.as_deref(), self.endpoint.as_deref())
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -301,11 +329,15 @@ pub struct ToolCall {
 impl ToolCall {
     /// The server or endpoint that is called; `None` unless exactly one is named.
     pub fn called(&self) -> Option<(ToolKind, &str)> {
-        match (&self.server, &self.endpoint) {
-            (Some(server), None) => Some((ToolKind::Server, server)),
-            (None, Some(endpoint)) => Some((ToolKind::Endpoint, endpoint)),
-            _ => None,
-        }
+        called(self.server.as_deref(), self.endpoint.as_deref())
+    }
+}
+
+fn called<'a>(server: Option<&'a str>, endpoint: Option<&'a str>) -> Option<(ToolKind, &'a str)> {
+    match (server, endpoint) {
+        (Some(server), None) => Some((ToolKind::Server, server)),
+        (None, Some(endpoint)) => Some((ToolKind::Endpoint, endpoint)),
+        _ => None,
     }
 }
 

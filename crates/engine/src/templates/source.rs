@@ -20,14 +20,46 @@ pub struct TooMuch {
 /// # Errors
 /// It is too long or nests too deep.
 pub fn prepared(source: &str) -> Result<String, TooMuch> {
+    scanned(source).map(Scan::edited)
+}
+
+/// The filters and tests that a source names, each with its line. Empty if it is too long or nests too deep.
+pub fn callees(source: &str) -> Vec<Callee> {
+    let Ok(scan) = scanned(source) else { return Vec::new() };
+    let (mut line, mut at) = (1, 0);
+    let callees = scan.callees.into_iter().map(|(kind, range)| {
+        line += source.get(at..range.start).map_or(0, |passed| passed.matches('\n').count());
+        at = range.start;
+        Callee { kind, name: source[range].split_whitespace().collect(), line }
+    });
+    callees.collect()
+}
+
+fn scanned(source: &str) -> Result<Scan<'_>, TooMuch> {
     if source.len() > MOST_TEMPLATE_BYTES {
         let message = format!("is {} bytes long; at most {MOST_TEMPLATE_BYTES} are read", source.len());
         return Err(TooMuch { line: 1, message });
     }
-    let mut scan = Scan { source, at: 0, blocks: Vec::new(), edits: Vec::new() };
+    let mut scan = Scan { source, at: 0, blocks: Vec::new(), edits: Vec::new(), callees: Vec::new() };
     let read = scan.all();
     read.map_err(|message| TooMuch { line: source[..scan.at.min(source.len())].matches('\n').count() + 1, message })?;
-    Ok(scan.edited())
+    Ok(scan)
+}
+
+/// What a template calls by a name that minijinja looks up only when it comes to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Callee {
+    pub kind: CalleeKind,
+    pub name: String,
+    /// Counted from 1.
+    pub line: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "lowercase")]
+pub enum CalleeKind {
+    Filter,
+    Test,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,6 +90,8 @@ struct Scan<'a> {
     blocks: Vec<Block>,
     /// What is put in, by its place; of several at one place in the order of the numbers.
     edits: Vec<(usize, u8, String)>,
+    /// Where the names of filters and tests stand, in their order.
+    callees: Vec<(CalleeKind, Range<usize>)>,
 }
 
 /// Words that are no values.
@@ -82,6 +116,7 @@ impl<'a> Scan<'a> {
                         self.at = self.source.len();
                         return Ok(());
                     }
+                    self.filters_and_tests(&tokens, marker == b'%');
                     if marker == b'%' {
                         self.statement(&tokens)?;
                     } else {
@@ -233,6 +268,33 @@ impl<'a> Scan<'a> {
             _ => self.expression(tokens, 1),
         }
         Ok(())
+    }
+
+    /// Notes what stands behind `|` and `is`, and, of a statement, behind `filter`.
+    fn filters_and_tests(&mut self, tokens: &[Token], is_statement: bool) {
+        let is_name = |token: &Token| token.kind == Kind::Name;
+        let names = ["from", "import", "include", "macro"];
+        let is_naming = is_statement && tokens.first().is_some_and(|first| names.contains(&self.word(first)));
+        for (i, token) in tokens.iter().enumerate() {
+            let is_operator = i > 0 && self.ends_value(&tokens[i - 1]);
+            let (kind, at) = match self.word(token) {
+                "|" => (CalleeKind::Filter, i + 1),
+                "filter" if i == 0 && is_statement => (CalleeKind::Filter, 1),
+                // It may be a name as well, such as that of a macro.
+                "is" if token.kind == Kind::Name && is_operator && !is_naming => {
+                    let is_negated = self.is(tokens.get(i + 1), "not");
+                    (CalleeKind::Test, i + 1 + usize::from(is_negated))
+                }
+                _ => continue,
+            };
+            let Some(first) = tokens.get(at).filter(|token| is_name(token)) else { continue };
+            // A name may have several parts, with points between them.
+            let mut last = at;
+            while self.is(tokens.get(last + 1), ".") && tokens.get(last + 2).is_some_and(is_name) {
+                last += 2;
+            }
+            self.callees.push((kind, first.range.start..tokens[last].range.end));
+        }
     }
 
     /// Where a word or sign stands first that no bracket is around.

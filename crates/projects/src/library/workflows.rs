@@ -50,7 +50,8 @@ pub fn sample_problems(workflow: &Arc<Workflow>) -> Vec<Problem> {
             Ok(report) => report.differs_from(sample)?,
             Err(error) => error.to_string(),
         };
-        Some(Problem::new(&file, 0, format!("samples[{i}]"), differs))
+        let line = workflow.sample_lines.get(i).copied().unwrap_or_default();
+        Some(Problem::new(&file, line, format!("samples[{i}]"), differs))
     };
     samples.filter_map(problem).collect()
 }

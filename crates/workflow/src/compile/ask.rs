@@ -11,6 +11,7 @@ use engine::playbook::schema;
 use serde_json::{Value, json};
 
 use super::{Compiler, FUNCTIONS};
+use crate::choices::Choices;
 use crate::limits::{MOST_TOOLS, USUAL_ITEMS, USUAL_ROUNDS, USUAL_TEMPERATURE, USUAL_TOKENS};
 use crate::plan::{self, Prompt, Ref, ReplyShape, RoleOf, ToolAction, Workflow};
 use crate::split::Split;
@@ -30,6 +31,7 @@ impl Compiler<'_> {
             problem.into_iter().for_each(|message| self.problem(&format!("{at}/split"), message));
             split.ok()
         });
+        let choices = self.choices(ask, at);
         self.check_ask(ask, at);
         let tools = ask.tools.iter().filter_map(|(name, tool)| self.tool(name, tool, at)).collect();
         let one = match &ask.split {
@@ -50,6 +52,7 @@ impl Compiler<'_> {
             system,
             prompt,
             schema,
+            choices,
             split,
             most: ask.most.map_or(USUAL_ITEMS, |most| most as usize),
             n: ask.n,
@@ -130,6 +133,17 @@ impl Compiler<'_> {
         self.shape(&ask.returns, &format!("{at}/returns"))
     }
 
+    fn choices(&mut self, ask: &Ask, at: &str) -> Option<Choices> {
+        if ask.choices.is_empty() {
+            return None;
+        }
+        let at = format!("{at}/choices");
+        if ask.split.is_some() || !ask.returns.is_null() {
+            self.problem(&at, "belongs to a reply without `returns` and `split`");
+        }
+        Choices::of(&ask.choices).map_err(|message| self.problem(&at, message)).ok()
+    }
+
     /// What a schema says of a value, and its type.
     pub fn shape(&mut self, spec: &Value, at: &str) -> (Option<ReplyShape>, Type) {
         let Some(schema) = self.schema(spec, at) else { return (None, Type::Any) };
@@ -166,23 +180,7 @@ impl Compiler<'_> {
 
     fn tool(&mut self, name: &str, tool: &Tool, at: &str) -> Option<plan::Tool> {
         let at = domain::patch::join(&format!("{at}/tools"), name);
-        let does = match (&tool.code, &tool.workflow) {
-            (Some(function), None) if self.functions.contains(function) => ToolAction::Code(function.clone()),
-            (Some(function), None) => {
-                let known = || self.functions.iter().map(String::as_str);
-                let hint = did_you_mean(function, known());
-                self.problem(&format!("{at}/code"), format!("there is no function `{function}` in {FUNCTIONS}{hint}"));
-                return None;
-            }
-            (None, Some(workflow)) => {
-                self.find_workflow(workflow, &format!("{at}/workflow"))?;
-                ToolAction::Workflow(workflow.clone())
-            }
-            _ => {
-                self.problem(&at, "needs either `code` or `workflow`");
-                return None;
-            }
-        };
+        let does = self.tool_action(name, tool, &at)?;
         let parameters = match &tool.parameters {
             Value::Null => json!({"type": "object", "properties": {}}),
             spec => self.schema(spec, &format!("{at}/parameters"))?,
@@ -193,6 +191,31 @@ impl Compiler<'_> {
         let function = json!({"type": "function", "function": {
             "name": name, "description": tool.description, "parameters": parameters}});
         Some(plan::Tool { name: name.to_owned(), function: Arc::new(function), validator: validator.ok()?, does })
+    }
+
+    fn tool_action(&mut self, name: &str, tool: &Tool, at: &str) -> Option<ToolAction> {
+        let kinds = [&tool.code, &tool.workflow, &tool.server, &tool.endpoint];
+        if kinds.into_iter().flatten().count() != 1 {
+            self.problem(at, "needs exactly one of `code`, `workflow`, `server` (with `tool`) and `endpoint`");
+            return None;
+        }
+        if tool.tool.is_some() && tool.called().is_none() {
+            self.problem(&format!("{at}/tool"), "belongs to a `server`");
+        }
+        if let Some(function) = &tool.code {
+            if !self.functions.contains(function) {
+                let known = || self.functions.iter().map(String::as_str);
+                let hint = did_you_mean(function, known());
+                self.problem(&format!("{at}/code"), format!("there is no function `{function}` in {FUNCTIONS}{hint}"));
+                return None;
+            }
+            return Some(ToolAction::Code(function.clone()));
+        }
+        if let Some(workflow) = &tool.workflow {
+            self.find_workflow(workflow, &format!("{at}/workflow"))?;
+            return Some(ToolAction::Workflow(workflow.clone()));
+        }
+        self.registered_tool(name, tool, at).map(ToolAction::Registered)
     }
 
     /// Another workflow, read once.

@@ -154,10 +154,23 @@ impl Compiler<'_> {
         if !end.output.is_empty() && !end.success {
             self.problem(&format!("{at}/output"), "is kept only of a row that is accepted; add `success: true`");
         }
+        if end.output.is_empty() && end.success {
+            self.problem(at, "accepts the row, and gives it no `output`");
+        }
+        if OWN_ENDS.contains(&end.name.as_str()) {
+            let message = format!("`{}` is how rows end without an `end`; choose another name", end.name);
+            self.problem(&format!("{at}/as"), message);
+        }
         let output = (!end.output.is_empty()).then(|| self.record(&end.output, &format!("{at}/output"), &known).0);
         (Action::End(plan::End { when, name: end.name.clone(), success: end.success, output }), Type::Null)
     }
 }
+
+/// What the program itself calls the end of a row.
+const OWN_ENDS: [&str; 11] = [
+    "failed_code", "failed_search", "failed_template", "failed_tool", "finished", "invalid_input", "invalid_reply",
+    "no_answer", "too_large", "too_many_items", "unfinished",
+];
 
 /// The type of a value that is replaced round by round: an empty list fills, a missing value comes.
 fn widened(of: &Type) -> Type {

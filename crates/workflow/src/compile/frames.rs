@@ -7,10 +7,11 @@ use crate::plan::{Place, Ref};
 use crate::types::Type;
 
 /// Words of Starlark, and what every expression is given.
-pub const RESERVED: [&str; 35] = [
+pub const RESERVED: [&str; 38] = [
     "and", "as", "assert", "async", "await", "break", "class", "continue", "ctx", "def", "del", "elif", "else",
     "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "load", "nonlocal", "not",
-    "or", "pass", "raise", "return", "try", "while", "with", "yield", "loop",
+    "or", "pass", "raise", "return", "try", "while", "with", "yield", "loop", "None",
+    "True", "False",
 ];
 
 /// The names of one list of steps.

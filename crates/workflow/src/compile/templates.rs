@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use domain::problem::{did_you_mean, listed};
+use domain::problem::{Problem, did_you_mean, listed};
+use engine::templates::Callee;
 
 use super::Compiler;
 use crate::plan::Ref;
 use crate::types::Type;
 
+/// Bytes of a template and those that it includes in which filters and tests are looked for.
+const MOST_INCLUDED_BYTES: usize = 1 << 20;
 /// Functions of Jinja itself.
 const BUILT_IN: [&str; 6] = ["range", "dict", "namespace", "debug", "loop", "self"];
 
@@ -39,7 +42,34 @@ impl Compiler<'_> {
         }
         let used = self.templates.get_template(&name).ok()?.undeclared_variables(true);
         self.check_used(&name, &used.into_iter().collect(), pointer, guarded, into);
+        if is_named {
+            self.check_files(text);
+        } else {
+            for unknown in engine::templates::unknown_callees(&self.templates, text) {
+                self.problem(pointer, not_there(&unknown));
+            }
+        }
         Some(name)
+    }
+
+    /// Filters and tests of a file, and of those that it includes.
+    fn check_files(&mut self, name: &str) {
+        let (files, mut names, mut next, mut bytes) = (self.files, vec![name], 0, 0);
+        while let Some(name) = names.get(next).copied().filter(|_| bytes < MOST_INCLUDED_BYTES) {
+            next += 1;
+            let Some(text) = files.get(name) else { continue };
+            bytes += text.len();
+            for unknown in engine::templates::unknown_callees(&self.templates, text) {
+                let file = format!("{}/{name}", self.folder);
+                self.problems.push(Problem::new(file, unknown.line, "", not_there(&unknown)));
+            }
+            // What is included stands between quotation marks.
+            for (other, _) in text.split(['"', '\'']).filter_map(|quoted| files.get_key_value(quoted)) {
+                if is_file(other) && !names.contains(&other.as_str()) {
+                    names.push(other);
+                }
+            }
+        }
     }
 
     fn check_used(
@@ -52,6 +82,8 @@ impl Compiler<'_> {
     ) {
         let scope = self.scope();
         let source = self.templates.get_template(template).map(|own| own.source().to_owned()).unwrap_or_default();
+        // One that stands in the document has no name that its author knows.
+        let which = if is_file(template) { format!("the template `{template}`") } else { "the template".to_owned() };
         for path in used {
             let (root, rest) = path.split_once('.').unwrap_or((path, ""));
             if BUILT_IN.contains(&root) {
@@ -60,7 +92,7 @@ impl Compiler<'_> {
             let Some((of, place)) = scope.values.get(root).zip(self.reference(root)) else {
                 let known = || scope.values.keys().map(String::as_str);
                 let (hint, known) = (did_you_mean(root, known()), listed(known()));
-                self.problem(pointer, format!("`{template}` uses `{root}`, which is not there{hint}; known: {known}"));
+                self.problem(pointer, format!("{which} uses `{root}`, which is not there{hint}; known: {known}"));
                 continue;
             };
             if !into.iter().any(|(name, _)| name == root) {
@@ -68,10 +100,14 @@ impl Compiler<'_> {
             }
             let is_guarded = |path: &str| guarded.iter().any(|known| known == path) || tests(&source, path);
             if let Err(message) = follow(of, root, rest, &is_guarded) {
-                self.problem(pointer, format!("`{template}` uses `{path}`, but {message}"));
+                self.problem(pointer, format!("{which} uses `{path}`, but {message}"));
             }
         }
     }
+}
+
+fn not_there(unknown: &Callee) -> String {
+    format!("the template uses the {} `{}`, which does not exist", unknown.kind, unknown.name)
 }
 
 /// Whether a template asks somewhere if this is there. Where it then uses it is not looked at.

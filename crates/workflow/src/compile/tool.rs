@@ -1,10 +1,10 @@
-//! Steps that call a registered tool.
+//! Steps that call a registered tool, and models that do.
 
-use domain::workflow::{ToolCall, ToolKind};
+use domain::workflow::{Tool, ToolCall, ToolKind};
 use serde_json::Value;
 
 use super::Compiler;
-use crate::plan::{self, Action, Expr};
+use crate::plan::{self, Action, Block, Expr, Place, Ref, Step};
 use crate::types::Type;
 
 impl Compiler<'_> {
@@ -29,8 +29,40 @@ impl Compiler<'_> {
             spec => self.shape(spec, &format!("{at}/returns")),
         };
         let (otherwise, of) = self.otherwise(call.otherwise.as_ref(), of, at, guards);
-        let call = plan::ToolCall { name: name.to_owned(), message: Expr::Record(message), shape, otherwise };
+        let message = Expr::Record(message);
+        let call = plan::ToolCall { name: name.to_owned(), message, shape, otherwise, by_model: false };
         Some((Action::Tool(Box::new(call)), of))
+    }
+
+    /// A tool of a model that is registered: the number of the block whose one step calls it.
+    pub fn registered_tool(&mut self, name: &str, tool: &Tool, at: &str) -> Option<usize> {
+        let (kind, registered) = tool.called()?;
+        let (server, endpoint) = (tool.server.clone(), tool.endpoint.clone());
+        let call = ToolCall { server, endpoint, tool: tool.tool.clone(), ..ToolCall::default() };
+        self.check_tool(&call, kind, registered, at);
+        if tool.description.trim().is_empty() {
+            self.problem(at, format!("needs a `description`, from which the model learns what the {kind} is for"));
+        }
+        if tool.parameters.is_null() {
+            self.problem(at, format!("needs `parameters`, the JSON Schema of what the {kind} is sent"));
+        }
+        let given = Expr::Path(Ref { up: 0, place: Place::Binding(0) }, Vec::new());
+        let (binding, message) = match kind {
+            ToolKind::Server => {
+                let of_server = Expr::Constant(Value::from(call.tool).into());
+                ("arguments", vec![("tool".to_owned(), of_server), ("arguments".to_owned(), given)])
+            }
+            ToolKind::Endpoint => ("body", vec![("body".to_owned(), given)]),
+        };
+        let message = Expr::Record(message);
+        let mut reads = Vec::new();
+        message.reads(&mut reads);
+        let call =
+            plan::ToolCall { name: registered.to_owned(), message, shape: None, otherwise: None, by_model: true };
+        let action = Action::Tool(Box::new(call));
+        let step = Step { name: name.to_owned(), when: None, barrier: None, action, reads };
+        self.blocks.push(Block { bindings: vec![binding.to_owned()], steps: vec![step] });
+        Some(self.blocks.len() - 1)
     }
 
     fn check_tool(&mut self, call: &ToolCall, kind: ToolKind, name: &str, at: &str) {

@@ -41,7 +41,7 @@ pub fn method(of: &Type, name: &str) -> Result<Type, String> {
             }
             _ => Err(format!("a {of} has no method `{name}`")),
         },
-        Type::Number | Type::Boolean | Type::Null => Err(format!("a {of} has no method `{name}`")),
+        Type::Number | Type::Integer | Type::Boolean | Type::Null => Err(format!("a {of} has no method `{name}`")),
         Type::Any | Type::Optional(_) => Ok(Type::Any),
     }
 }

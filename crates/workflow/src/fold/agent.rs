@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::asking::{OpenRequest, Who};
 use super::reply::spoken;
-use super::{Fold, Part, StepId};
+use super::{Ending, Fold, Part, StepId};
 use crate::datum::Datum;
 use crate::plan::{NO_CLOCK, Tool, ToolAction, Workflow};
 
@@ -34,13 +34,13 @@ impl Fold {
         sample.replies += 1;
         for (i, call) in calls.iter().enumerate() {
             if let Some(answer) = self.call_tool(open.step, &workflow, before + i, call) {
-                self.note_answer(open, i, answer);
+                self.note_answer(open, i, Ok(answer));
             }
         }
         self.go_on(open);
     }
 
-    /// The answer of a tool, or `None` if a workflow gives it.
+    /// The answer of a tool, or `None` if it comes later: of a workflow, and of a registered tool.
     fn call_tool(&mut self, id: StepId, workflow: &Workflow, number: usize, call: &ToolCall) -> Option<String> {
         let refused = |why: String| Some(json!({"error": why}).to_string());
         let tools = self.ask_of(id).map(|ask| &ask.tools)?;
@@ -63,33 +63,46 @@ impl Fold {
                 self.call(id, &name, &arguments, Part::Tool(number));
                 None
             }
+            ToolAction::Registered(block) => {
+                let block = *block;
+                self.open_tool_call(id, block, number, Value::Object(arguments).into());
+                None
+            }
         }
     }
 
-    /// A workflow that a model called as a tool has ended.
-    pub(super) fn tool_done(&mut self, id: StepId, number: usize, value: &Datum) {
+    /// A workflow or a registered tool that a model called has ended.
+    pub(super) fn tool_done(&mut self, id: StepId, number: usize, ending: Ending) {
         let open = OpenRequest { step: id, sample: 0, attempt: 0 };
         let Some(sample) = self.sample_mut(open) else { return };
         let place = number - sample.agent.before;
         let open = OpenRequest { attempt: sample.replies - 1, ..open };
-        self.note_answer(open, place, value.json().to_string());
+        let answer = if ending.is_failure { Err(ending) } else { Ok(told(ending.output)) };
+        self.note_answer(open, place, answer);
         self.go_on(open);
     }
 
-    fn note_answer(&mut self, open: OpenRequest, place: usize, answer: String) {
+    fn note_answer(&mut self, open: OpenRequest, place: usize, answer: Result<String, Ending>) {
         if let Some(slot) = self.sample_mut(open).and_then(|sample| sample.agent.answers.get_mut(place)) {
             *slot = Some(answer);
         }
     }
 
-    /// Asks the model again, once all its calls are answered.
+    /// Asks the model again, once all its calls are answered. Of calls that failed, the first one ends the row, once those
+    /// before it are answered: it does not matter which of them failed sooner.
     fn go_on(&mut self, open: OpenRequest) {
         let Some(sample) = self.sample_mut(open) else { return };
         let agent = &mut sample.agent;
-        if agent.answers.is_empty() || agent.answers.iter().any(Option::is_none) {
-            return;
+        match agent.answers.iter().find(|answer| !matches!(answer, Some(Ok(_)))) {
+            Some(Some(Err(ending))) => {
+                let ending = ending.clone();
+                return self.end(open.step, ending);
+            }
+            Some(_) => return,
+            None if agent.answers.is_empty() => return,
+            None => {}
         }
-        let answers: Vec<String> = std::mem::take(&mut agent.answers).into_iter().flatten().collect();
+        let answers: Vec<String> = std::mem::take(&mut agent.answers).into_iter().flatten().flatten().collect();
         let calls = agent.calls.clone();
         sample.exchange.push(Message::Assistant {
             content: sample.agent.said.clone(),
@@ -127,6 +140,15 @@ fn checked(tool: &Tool, call: &ToolCall) -> Result<Map<String, Value>, String> {
     match arguments {
         Value::Object(arguments) => Ok(arguments),
         _ => Err("the arguments are no object".to_owned()),
+    }
+}
+
+/// What a model is told of the output of a tool: a text as it is, anything else as JSON.
+fn told(output: Option<Datum>) -> String {
+    let output = output.unwrap_or_else(|| Value::Null.into());
+    match output.json() {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }
 

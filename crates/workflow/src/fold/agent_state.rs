@@ -2,6 +2,8 @@
 
 use domain::message::ToolCall;
 
+use super::Ending;
+
 #[derive(Clone, Default)]
 pub struct Agent {
     /// Replies with calls.
@@ -10,6 +12,6 @@ pub struct Agent {
     pub before: usize,
     /// The calls of the last reply, and their answers.
     pub calls: Vec<ToolCall>,
-    pub answers: Vec<Option<String>>,
+    pub answers: Vec<Option<Result<String, Ending>>>,
     pub said: String,
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{Fold, Origin, Part, ScopeId, Slot, StepId};
 use crate::address::Address;
 use crate::datum::Datum;
-use crate::plan;
+use crate::plan::{self, Expr, Place, Ref};
 
 /// How a row ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,10 +85,13 @@ impl Fold {
         })
     }
 
-    /// All steps of a workflow are settled.
+    /// All steps of a workflow, or of a call of a registered tool, are settled.
     pub(super) fn root_done(&mut self, root: ScopeId) {
         let workflow = std::sync::Arc::clone(&self.scopes[root].workflow);
-        let ending = match self.evaluate(root, &workflow.output) {
+        // A call of a registered tool is a list of one step, and gives what that gives.
+        let of_tool = Expr::Path(Ref { up: 0, place: Place::Step(0) }, Vec::new());
+        let output = if self.scopes[root].block == 0 { &workflow.output } else { &of_tool };
+        let ending = match self.evaluate(root, output) {
             Ok(output) => Ending {
                 name: FINISHED.to_owned(),
                 success: true,
@@ -108,14 +111,9 @@ impl Fold {
         inside.into_iter().for_each(|id| self.close_scope(id));
         match self.scopes[root].origin {
             None => self.outcome = Some(ending),
+            Some(Origin { step, part: Part::Tool(call) }) => self.tool_done(step, call, ending),
             Some(Origin { step, .. }) if ending.is_failure => self.end(step, ending),
-            Some(Origin { step, part }) => {
-                let value = ending.output.unwrap_or_else(|| Value::Null.into());
-                match part {
-                    Part::Tool(call) => self.tool_done(step, call, &value),
-                    _ => self.done(step, value),
-                }
-            }
+            Some(Origin { step, .. }) => self.done(step, ending.output.unwrap_or_else(|| Value::Null.into())),
         }
     }
 

@@ -62,6 +62,11 @@ impl Fold {
     /// A reply that did not come to its end: the items that are whole count, if it has any.
     fn cut_off(&mut self, open: OpenRequest, reply: &ChatReply, reason: &str) {
         let Some(ask) = self.ask_of(open.step) else { return };
+        // A classifier is cut off on purpose: nothing behind its first words is wanted.
+        if let Some(Ok(chosen)) = ask.choices.as_ref().map(|choices| choices.pick(&reply.content, true)) {
+            let chosen = Value::from(chosen).into();
+            return self.answered(open, reply, chosen);
+        }
         let items = ask.split.as_ref().map(|split| split.so_far(&reply.content)).unwrap_or_default();
         match ask.items(items) {
             Ok(Value::Array(items)) if items.is_empty() => self.refuse(open, reply, reason),
@@ -222,6 +227,10 @@ fn usable(ask: &Ask, reply: &ChatReply) -> Result<Datum, Unusable> {
     }
     if ask.schema.is_some() {
         return reply.json().and_then(|value| ask.fitting(value)).map(Datum::from).map_err(Unusable::Wrong);
+    }
+    if let Some(choices) = &ask.choices {
+        let chosen = choices.pick(&reply.content, false).map_err(Unusable::Wrong)?;
+        return Ok(Value::from(chosen).into());
     }
     let (said, _) = reasoning::split(&reply.content, None);
     if said.is_empty() { Err(Unusable::Wrong("it is empty".to_owned())) } else { Ok(Value::from(said).into()) }

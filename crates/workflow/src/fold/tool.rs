@@ -1,4 +1,4 @@
-//! Calls of registered tools.
+//! Calls of registered tools, by steps and by models.
 
 use serde_json::Value;
 
@@ -15,6 +15,10 @@ impl Fold {
             Err(reason) => return self.fail(id, "failed_code", reason),
         };
         if message.json().to_string().len() > MOST_TOOL_BYTES {
+            if call.by_model {
+                let told = error_message(&self.plan(id).name, &format!("is sent more than {MOST_TOOL_BYTES} bytes"));
+                return self.done(id, told);
+            }
             return self.fail(id, "too_large", format!("more than {MOST_TOOL_BYTES} bytes are sent to a tool"));
         }
         let asking = Asking { who: Who::Tool { message }, samples: vec![Sample::default()], is_stream: false };
@@ -32,10 +36,18 @@ impl Fold {
     /// `answer`: `{value}`, or `{error}` in words.
     pub(super) fn tool_answered(&mut self, open: OpenRequest, answer: &Value) {
         let Some(call) = self.tool_of(open.step) else { return };
-        let value = usable(call, answer).map(Datum::from);
-        let value = value.map_err(|reason| Ending::failed("failed_tool", format!("`{}` {reason}", call.name)));
+        let value = match usable(call, answer) {
+            Ok(value) => Ok(Datum::from(value)),
+            Err(reason) if call.by_model => Ok(error_message(&self.plan(open.step).name, &reason)),
+            Err(reason) => Err(Ending::failed("failed_tool", format!("`{}` {reason}", call.name))),
+        };
         self.result(open, value);
     }
+}
+
+/// What a model is told of a call that failed. `tool`: as the model knows it.
+fn error_message(tool: &str, reason: &str) -> Datum {
+    Value::from(format!("Error: `{tool}` {reason}")).into()
 }
 
 fn usable(call: &ToolCall, answer: &Value) -> Result<Value, String> {

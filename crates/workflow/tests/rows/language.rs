@@ -4,8 +4,9 @@ use domain::chat::ChatReply;
 use domain::task::{Resolution, Task};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
+use workflow::{Surroundings, compile};
 
-use crate::support::problems;
+use crate::support::{files, problems};
 use crate::{ECHO, answers, begin, play};
 
 #[test]
@@ -153,7 +154,7 @@ fn what_runs_away_ends_the_row() {
     assert_snapshot!(play(&split, functions, &json!({"n": 10})), @r#"finished: {"a":10} after 4 events"#);
     assert_snapshot!(play(&split, functions, &json!({"n": 100_000})), @"too_many_items: a: the reply has 100000 items; at most 10 after 3 events");
     let map = yaml("{map: 'range(n)', most: 10, steps: {b: {code: item}}}");
-    assert_snapshot!(play(&map, functions, &json!({"n": 11})), @"too_many_items: a: there are more than 10 items after 2 events");
+    assert_snapshot!(play(&map, functions, &json!({"n": 11})), @"too_many_items: a: there are more than 10 items; `most` of the step says how many there may be after 2 events");
     let code = yaml("{code: '[i for i in range(n) for j in range(n) for k in range(n)]'}");
     assert!(play(&code, functions, &json!({"n": 100_000})).starts_with("failed_code: a: "), "a loop without end");
 }
@@ -261,7 +262,7 @@ stand_ins: {q: f}
     assert_snapshot!(problems(broken, ""), @"
     workflows/test/workflow.yaml:3: input.b: `txt` is no type; there are text, number, integer, boolean, object, any, list<TYPE>, and TYPE? for a value that may be missing
     workflows/test/workflow.yaml:5: steps.one: these steps wait for each other: one -> two -> one
-    workflows/test/workflow.yaml:7: steps.three.ask.prompt: `(steps/three/ask/prompt)` uses `aa`, which is not there (did you mean `a`?); known: a, b
+    workflows/test/workflow.yaml:7: steps.three.ask.prompt: the template uses `aa`, which is not there (did you mean `a`?); known: a, b
     workflows/test/workflow.yaml:8: steps.four.map: is a text; a list or a stream is expected
     workflows/test/workflow.yaml:9: steps.five.code: `inner` cannot be used here: it stands within `four`; use what `four` gives
     workflows/test/workflow.yaml:10: steps.six: is exactly one of ask, code, search, embed, rerank, tool, converse, map, loop, call, end; found ask, code
@@ -272,5 +273,33 @@ stand_ins: {q: f}
     workflows/test/workflow.yaml:16: output.a: there is no `nne` here (did you mean `nine`?); known: a, b, three, four, five, seven, for, eight, nine
     workflows/test/workflow.yaml:17: stand_ins.q: no step asks the role `q`
     workflows/test/workflow.yaml:17: stand_ins.q: there is no function `f` in functions.star; known: none
+    ");
+}
+
+#[test]
+fn filters_and_tests_of_templates_exist() {
+    let yaml = "
+workflow: test
+input: {a: text}
+steps:
+  one: {ask: {role: m, prompt: '{{ a | nofilter }}'}}
+  two: {ask: {role: m, prompt: two.md.j2}}
+output: {one: one}
+";
+    let mut files = files(yaml, "");
+    for (name, text) in [
+        ("two.md.j2", "{{ b }}\n{% if a is nosuch %}x{% endif %}{% include 'three.md' %}"),
+        ("three.md", "{# {{ a | x }} #}{{ a | upper | other }}"),
+        ("README.md", "{{ a | not_used }}"),
+    ] {
+        files.insert(name.to_owned(), text.to_owned());
+    }
+    let found = compile("workflows/test", &files, Surroundings::NONE).err().unwrap();
+    let found: String = found.iter().map(|problem| format!("{problem}\n")).collect();
+    assert_snapshot!(found, @"
+    workflows/test/three.md:1: the template uses the filter `other`, which does not exist
+    workflows/test/two.md.j2:2: the template uses the test `nosuch`, which does not exist
+    workflows/test/workflow.yaml:5: steps.one.ask.prompt: the template uses the filter `nofilter`, which does not exist
+    workflows/test/workflow.yaml:6: steps.two.ask.prompt: the template `two.md.j2` uses `b`, which is not there; known: a, one
     ");
 }

@@ -1,6 +1,8 @@
 //! Rows of workflows, with stand-ins: what they become, whatever the order of replies, wherever a process dies.
 #![expect(clippy::unwrap_used, reason = "a test may fail so; the lint exempts test functions, but not their helpers")]
 
+mod agent_loop;
+mod choices;
 mod language;
 mod order;
 mod support;

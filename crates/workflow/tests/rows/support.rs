@@ -7,7 +7,7 @@ use domain::task::{Next, Task};
 use serde_json::{Map, Value};
 use workflow::{DOCUMENT, FUNCTIONS, Files, Row, RowEvent, Surroundings, Workflow, compile};
 
-fn files(yaml: &str, functions: &str) -> Files {
+pub fn files(yaml: &str, functions: &str) -> Files {
     BTreeMap::from([(DOCUMENT.to_owned(), yaml.to_owned()), (FUNCTIONS.to_owned(), functions.to_owned())])
 }
 
