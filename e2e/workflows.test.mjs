@@ -5,7 +5,10 @@ import { test } from "node:test";
 
 import { accessible } from "./support/axe.mjs";
 import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
+import { count, figure, money, percent, seconds, words } from "./support/format.mjs";
+import { Held, startStream } from "./support/model.mjs";
 import { PROJECT, story } from "./support/story.mjs";
+import { cells, pairs } from "./support/tables.mjs";
 
 const site = story({ n: 2, seed: 3, demo: true });
 
@@ -222,3 +225,183 @@ test("the pages fit a narrow screen in the dark", () =>
     },
     NARROW_DARK,
   ));
+
+const region = (page, name) => page.getByRole("region", { name, exact: true });
+const bar = (within, name) => within.locator(".bar", { has: within.page().locator("dt", { hasText: new RegExp(`^${name}$`) }) });
+
+/** What the app shows of a metric, of the rows that were accepted or of all. */
+function metric({ mean, interval, boolean, ...rows }) {
+  const shown = boolean ? percent : figure;
+  const text = (value, show) => (value === undefined ? "–" : show(value));
+  const between = ({ low, high }) => `${shown(low)} to ${shown(high)}`;
+  return [text(mean, shown), text(interval, between), count(rows.count), count(rows.without_value)];
+}
+
+/** What the app shows of the times of rows. */
+function stages(title, { total, processing, queueing, initialising }) {
+  const all = (of, show) => ["p50", "p90", "p99"].map((name) => (of ? show(of[name]) : ""));
+  const stage = (name, { seconds: took, share }) => [name, ...all(took, seconds), ...all(share, percent)];
+  return [
+    [title],
+    stage("Whole", { seconds: total }),
+    stage("Processing", processing),
+    stage("Queueing", queueing),
+    stage("Initialisation", initialising),
+  ];
+}
+
+test("the funnel of a run grows while it is watched, and its figures are those of the API", async () => {
+  // Pages that the model leaves out wait until they are let go.
+  const held = new Held();
+  const model = await startStream(async function* (prompt) {
+    const leftOut = prompt.includes("Opening hours");
+    if (leftOut) await held.wait();
+    yield leftOut ? "No." : "Yes";
+  });
+  try {
+    await site.ask("PUT", "/models/priced", { replicas: [model.url], price: { prompt: 1000, completion: 5000 } });
+    const texts = ["Falling stones.", "Compound growth.", ...[1, 2, 3].map((n) => `Opening hours. Number ${n}.`)];
+    const rows = texts.map((text) => ({ text, language_id_whole_page_fasttext: { en: 0.97 } }));
+    const order = { rows, models: { classifier: "priced" } };
+    const { id } = await site.ask("POST", `${PROJECT}/workflows/natural_reasoning/runs`, order);
+    await site.visit(`${PROJECT}/runs/${id}`, async (page) => {
+      await held.reached(3);
+      const ended = (name, n) => bar(region(page, "Yield"), name).getByText(`${n}`, { exact: true }).waitFor();
+      await ended("Accepted", 2);
+      const endings = region(page, "Not accepted, by ending");
+      const leftOut = (n) => bar(endings, "filter by classifier").getByText(`${n}`, { exact: true }).waitFor();
+      await endings.getByText("None.").waitFor();
+      await page.evaluate(() => (window.isStillThere = true));
+      held.release(1);
+      await leftOut(1);
+      await ended("Ended", 3);
+      held.release(2);
+      await leftOut(3);
+      await ended("Ended", 5);
+      await site.until(`/runs/${id}`, ({ state }) => state === "finished");
+      assert.equal(await page.evaluate(() => window.isStillThere), true, "the page was not loaded again");
+
+      await page.reload();
+      const run = await site.ask("GET", `/runs/${id}`);
+      const [used, ...others] = run.usage.filter(({ model }) => model !== "scripted");
+      assert.deepEqual([used.model, used.calls, others], ["priced", 5, []]);
+      // Rows that end early are paid for by those that are kept: five calls of 900 and 12 tokens for two rows.
+      const each = (5 * (900 * 1000 + 12 * 5000)) / 1e6 / 2;
+      assert.ok(Math.abs(used.cost / run.accepted - each) < 1e-9, `${used.cost} for ${run.accepted}`);
+      const kept = region(page, "Accepted rows").locator("dl.pairs");
+      await kept.waitFor();
+      assert.deepEqual(await pairs(kept), { "Cost of each": money(each), "Tokens for each": count((5 * 912) / 2) });
+
+      const { metrics, time } = await site.ask("GET", `/runs/${id}/rows/summary`);
+      const shown = region(page, "Metrics");
+      await shown.waitFor();
+      const figures = metrics.map(({ accepted, all }) => [...metric(accepted), ...metric(all)]);
+      assert.deepEqual((await cells(shown)).map(([, ...found]) => found), figures);
+      assert.deepEqual(metrics.map(({ name, accepted: { mean } }) => [name, mean]), [
+        ["steps_of_answer", 1.5],
+        ["has_extracted_answer", 0.5],
+      ]);
+      assert.ok(metrics.every(({ accepted: { interval } }) => interval.low < interval.high), JSON.stringify(metrics));
+      const names = await shown.getByRole("rowheader").allTextContents();
+      assert.ok(names.every((name, i) => name.startsWith(words(metrics[i].name))), names.join());
+
+      const breakdown = region(page, "Time of a row");
+      const heads = ["Stage", "P50", "P90", "P99", "Share, P50", "Share, P90", "Share, P99"];
+      assert.deepEqual(await breakdown.locator("thead th").allTextContents(), heads);
+      const all = stages(`All ${count(time.tasks)} rows`, time.all);
+      assert.deepEqual(await cells(breakdown), [...all, ...stages("The slowest tenth", time.slowest)]);
+      assert.ok(time.tasks === 5 && time.all.total.p50 > 0 && time.all.processing.share.p50 > 0, JSON.stringify(time));
+      await screenshot(page, "workflow-run-figures");
+    });
+  } finally {
+    model.stop();
+  }
+});
+
+test("the timeline of a row shows what waited, when replies began, and what was asked early", async () => {
+  // The model has one place. The queries of the first claim are asked for while the other one is still written, and wait for it.
+  const [begins, goesOn] = [new Held(), new Held()];
+  const model = await startStream(async function* (prompt) {
+    if (!prompt.startsWith("List the claims")) {
+      yield "old bridge\nage of the bridge\n";
+      return;
+    }
+    await begins.wait();
+    yield '[{"claim": "The first bridge is old."}, ';
+    await goesOn.wait();
+    yield '{"claim": "The second bridge is new."}]';
+  });
+  try {
+    await site.ask("PUT", "/models/single", { replicas: [model.url], max_in_flight: 1 });
+    const rows = [{ prompt: "What of the bridges?", response: "The first bridge is old. The second bridge is new." }];
+    const order = { rows, models: { extractor: "single" } };
+    const { id } = await site.ask("POST", `${PROJECT}/workflows/factool/runs`, order);
+    await begins.reached(1);
+    begins.release();
+    await goesOn.reached(1);
+    const waits = (models) => models.find(({ name }) => name === "single").waiting === 1;
+    await site.until("/models", waits);
+    goesOn.release();
+    await site.until(`/runs/${id}`, ({ state }) => state === "finished");
+    const { row, requests } = await site.ask("GET", `/runs/${id}/rows/0`);
+    assert.ok(row.accepted, JSON.stringify(row));
+    const timing = (step) => requests.find((request) => request.step === step).timing;
+    const [claims, early] = [timing("claims"), timing("checked[0].queries")];
+    assert.ok(early.early && !claims.early, "only what follows from the beginning of a reply is asked early");
+    assert.ok(early.asked < claims.asked + claims.answered, "while that reply still came");
+    assert.ok(early.asked + early.sent > claims.asked + claims.first_byte, "and it waited for the place");
+
+    const from = Math.min(...requests.map(({ timing: { asked } }) => asked));
+    const whole = Math.max(...requests.map(({ timing: { asked, answered } }) => asked + answered)) - from;
+    /** Where a part of a request's bar begins, and how wide it is, in percent. */
+    const drawn = ({ asked }, begin, end) => [asked + begin - from, end - begin].map((moment) => (moment * 100) / whole);
+    await site.visit(`${PROJECT}/runs/${id}/rows/0`, async (page) => {
+      const lines = region(page, "Timeline").last().locator("tbody tr");
+      const line = (name) => lines.filter({ has: page.locator("th", { hasText: new RegExp(`^${name}$`) }) }).first();
+      await line("claims").waitFor();
+      const isDrawn = async (name, part, expected) => {
+        const piece = line(name).locator(`.timeline-bar > .${part}`);
+        assert.ok(await piece.isVisible(), `${name}: ${part}`);
+        const found = await piece.evaluate(({ style }) => [style.left, style.width].map(Number.parseFloat));
+        assert.ok(found.every((at, i) => Math.abs(at - expected[i]) < 0.01), `${name}: ${part} ${found} ${expected}`);
+      };
+      await isDrawn("claims", "began", drawn(claims, claims.sent, claims.first_byte));
+      await isDrawn("claims", "came", drawn(claims, claims.first_byte, claims.answered));
+      await isDrawn("queries", "waited", drawn(early, 0, early.sent));
+      const answer = (name) => line(name).locator("td").last().textContent();
+      assert.deepEqual([await answer("claims"), await answer("queries")], ["reply", "reply, asked early"]);
+      const told = await line("queries").locator("td.number").allTextContents();
+      const { sent, first_byte: began, answered } = early;
+      const figures = [early.asked - from, sent, began, answered].map((micros) => seconds(micros / 1e6));
+      assert.deepEqual(told, [...figures, "900", "12"]);
+      await accessible(page);
+      await screenshot(page, "workflow-row-early");
+    });
+  } finally {
+    model.stop();
+  }
+});
+
+test("a workflow that is used as an endpoint shows how long its answers took", async () => {
+  const path = `${PROJECT}/workflows/factool/answers`;
+  for (const prompt of ["Tell me about the Eiffel Tower.", "Hello!"]) {
+    await site.ask("POST", path, { input: { prompt } });
+  }
+  const times = await site.ask("GET", path);
+  assert.deepEqual([times.ended, times.accepted, times.in_progress], [2, 1, 0]);
+  await site.visit(`${PROJECT}/workflows/factool?tab=runs`, async (page) => {
+    await page.getByText("Use as an endpoint").click();
+    const shown = page.locator("details", { has: page.getByText("Use as an endpoint") }).locator("dl.strip");
+    await shown.waitFor();
+    assert.deepEqual(await pairs(shown), {
+      "Answers in 24 hours": "2",
+      Accepted: "1",
+      "In progress": "0",
+      P50: seconds(times.p50_seconds),
+      P90: seconds(times.p90_seconds),
+      P99: seconds(times.p99_seconds),
+    });
+    await accessible(page);
+    await screenshot(page, "workflow-endpoint");
+  });
+});

@@ -27,3 +27,18 @@ export function duration(seconds) {
   const whole = Math.round(seconds);
   return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
+
+/** As the app rounds: what lies in the middle of two becomes the even one. */
+function fixed(value, digits) {
+  const [halves, scaled] = [value * 2 ** (digits + 1), value * 10 ** digits];
+  if (!Number.isInteger(halves) || halves % 2 === 0) return value.toFixed(digits);
+  const below = Math.floor(scaled);
+  return ((below + (below % 2)) / 10 ** digits).toFixed(digits);
+}
+
+/** Seconds of what is often over in less than one. */
+export function seconds(took) {
+  const ms = took * 1000;
+  if (ms < 1000) return `${fixed(ms, ms < 10 ? 1 : 0)} ms`;
+  return took < 60 ? `${fixed(took, 2)} s` : duration(took);
+}

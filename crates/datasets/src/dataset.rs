@@ -11,10 +11,11 @@ mod formats;
 pub mod import;
 pub mod job;
 mod open;
+mod outputs;
 mod row_groups;
 pub mod sample;
 mod schema;
-mod source;
+pub mod source;
 mod statistics;
 mod stored_file;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use domain::api::BuildState;
 use domain::api::workflows::DatasetRows;
 use domain::dataset::Column;
 use domain::problem::did_you_mean;
@@ -11,9 +12,10 @@ use uuid::Uuid;
 use workflow::Workflow;
 use workflow::types::Type;
 
-use crate::spec::Source;
+use crate::spec::{RowSample, Source};
 
 /// Rows of a dataset of a project for a workflow. `columns`: by input, the column that it is taken from, where the names differ.
+/// `seed`: that of the run, by which a sample is drawn that has none of its own.
 ///
 /// # Errors
 /// The database; within: what is wrong with what is named.
@@ -22,8 +24,9 @@ pub async fn of_dataset(
     project: Uuid,
     wanted: &DatasetRows,
     (workflow, columns): (Option<&Workflow>, &BTreeMap<String, String>),
+    seed: i64,
 ) -> store::Result<Result<Source, String>> {
-    let DatasetRows { name, version, first, count } = wanted;
+    let DatasetRows { name, version, first, count, sample, seed: own_seed } = wanted;
     let Some(id) = datasets::named(db, project, name, *version).await? else {
         let version = version.map(|version| format!(" with a version {version}")).unwrap_or_default();
         return Ok(Err(format!("there is no dataset `{name}`{version}")));
@@ -37,9 +40,17 @@ pub async fn of_dataset(
     }
     let (first, rows) = (first.unwrap_or(0), u64::try_from(contents.rows).unwrap_or_default());
     let left = rows.saturating_sub(first);
-    Ok(match count.unwrap_or(left) {
+    let count = count.unwrap_or(left).min(left);
+    Ok(match *sample {
         _ if left == 0 => Err(format!("the dataset `{name}` has {rows} rows, and none from position {first} on")),
-        count => Ok(Source::Dataset { id, first, count: count.min(left) }),
+        None if own_seed.is_some() => Err("`seed` draws a sample; say with `sample` how many rows it has".to_owned()),
+        None => Ok(Source::Dataset { id, first, count, sample: None }),
+        Some(0) => Err("a sample has at least 1 row".to_owned()),
+        Some(drawn) if drawn > count => Err(format!("a sample of {drawn} rows cannot be drawn from {count} rows")),
+        Some(drawn) => {
+            let sample = Some(RowSample { rows: count, seed: own_seed.unwrap_or(seed) });
+            Ok(Source::Dataset { id, first, count: drawn, sample })
+        }
     })
 }
 
@@ -61,7 +72,7 @@ fn missing_column(workflow: &Workflow, columns: &BTreeMap<String, String>, there
 /// The ids of indexes that are named, by the names that the workflow has for them.
 ///
 /// # Errors
-/// The database; within: indexes that are not there.
+/// The database; within: indexes that are not there, or cannot be searched.
 pub async fn indexes(
     db: &mut PgConnection,
     project: Uuid,
@@ -69,10 +80,16 @@ pub async fn indexes(
 ) -> store::Result<Result<BTreeMap<String, Uuid>, String>> {
     let mut found = BTreeMap::new();
     for (own, name) in named {
-        match indexes::named(db, project, name).await? {
-            Some(id) => drop(found.insert(own.clone(), id)),
-            None => return Ok(Err(format!("there is no index `{name}`"))),
+        let index = match indexes::named(db, project, name).await? {
+            Some(id) => indexes::get(db, id).await?,
+            None => None,
+        };
+        let Some(index) = index else { return Ok(Err(format!("there is no index `{name}`"))) };
+        let state = index.summary.state;
+        if state != BuildState::Ready {
+            return Ok(Err(format!("the index `{name}` is {state}, so it cannot be searched")));
         }
+        found.insert(own.clone(), index.id);
     }
     Ok(Ok(found))
 }

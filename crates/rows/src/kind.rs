@@ -15,7 +15,7 @@ use runtime::{Executor, ModelBinding, ModelClients, RunKind, Service, TaskOutcom
 use serde_json::Value;
 use sqlx::PgPool;
 use store::journal::TaskFailure;
-use store::runs::Run;
+use store::runs::{self, ANSWER, Run};
 use store::tasks::PlannedTask;
 use uuid::Uuid;
 use workflow::{PASSAGES, Responder, Row, RowError, RowEvent, Workflow};
@@ -26,14 +26,6 @@ use crate::search::SearchedIndex;
 use crate::source::InputRows;
 use crate::spec::RowsSpec;
 use crate::{service, stored, tool};
-
-/// The kind of a run of one row that somebody waits for. Its row tells of the parts of its output as they become known.
-pub const ANSWER: &str = "answer";
-
-/// Whether a run of this kind plays rows.
-pub fn plays_rows(kind: &str) -> bool {
-    kind == WorkflowRows::NAME || kind == ANSWER
-}
 
 pub struct WorkflowRows {
     pub workflow: Arc<Workflow>,
@@ -105,7 +97,7 @@ pub fn models(spec: &RowsSpec, clients: &ModelClients) -> anyhow::Result<BTreeMa
 }
 
 impl RunKind for WorkflowRows {
-    const NAME: &'static str = "workflow";
+    const NAME: &'static str = runs::WORKFLOW;
     const TASK: &'static str = "row";
     const TIMES_REQUESTS: bool = true;
 

@@ -2,6 +2,7 @@
 
 mod cache;
 pub mod input;
+pub mod jsonl;
 mod kind;
 mod metrics;
 pub mod order;
@@ -18,9 +19,10 @@ pub mod trace;
 
 use runtime::LoadedRun;
 
-pub use kind::{ANSWER, WorkflowRows, models, plays_rows};
+pub use kind::{WorkflowRows, models};
 pub use resources::RowResources;
 pub use source::InputRows;
+pub use store::runs::{ANSWER, plays_rows};
 
 /// A run of a workflow as a process plays it.
 pub type RowRun = LoadedRun<WorkflowRows>;

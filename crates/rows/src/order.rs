@@ -18,7 +18,7 @@ use tools::Tools;
 use uuid::Uuid;
 use workflow::Workflow;
 
-use crate::kind::{ANSWER, WorkflowRows};
+use crate::kind::WorkflowRows;
 use crate::spec::{RowsSpec, Source};
 
 /// Rows that an order may hold itself.
@@ -107,6 +107,11 @@ pub fn check(
         let hint = did_you_mean(name, named.iter().copied());
         wrong.push(("indexes", format!("no step searches `{name}`{hint}")));
     }
+    for name in workflow.indexes_without_passages().into_iter().filter(|name| !order.indexes.contains_key(*name)) {
+        let message =
+            format!("a step searches `{name}`: name an index for it, or put a passages.jsonl beside the workflow");
+        wrong.push(("indexes", message));
+    }
     let mut scripted_tools = BTreeSet::new();
     for (kind, name) in workflow.tools().into_iter().filter(|(kind, name)| !order.tools.is_registered(*kind, name)) {
         if workflow.has_stand_in(&name) {
@@ -167,7 +172,7 @@ pub async fn insert(tx: &mut PgConnection, checked: CheckedOrder) -> anyhow::Res
         id: clock::id(),
         project: order.project,
         library: files.hash(),
-        kind: if order.is_answer { ANSWER } else { WorkflowRows::NAME }.to_owned(),
+        kind: if order.is_answer { runs::ANSWER } else { WorkflowRows::NAME }.to_owned(),
         playbook: order.workflow,
         seed: order.seed,
         spec: serde_json::to_value(&spec)?,

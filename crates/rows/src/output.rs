@@ -9,6 +9,7 @@ use store::tasks;
 use workflow::{RowEvent, RowEventKind, RowOutcome};
 
 use crate::source::InputRows;
+use crate::stored;
 
 /// The rows at these positions that have ended.
 ///
@@ -26,12 +27,14 @@ pub async fn rows(
     }
     let ended = tasks::last_events(&mut *pool.acquire().await?, run.id, positions.clone()).await?;
     let given = inputs.inputs(positions.clone()).await?;
+    let stand_ins = stored::spec(run)?.stand_ins();
     let row = |(position, event): (i32, RowEvent)| {
         let RowEventKind::Ended(outcome) = event.event else { return Ok(None) };
         let place = usize::try_from(position - positions.start())?;
         let input = given.get(place).cloned().unwrap_or_default();
         let RowOutcome { name, success, reason, output, metrics } = outcome;
-        Ok(Some(OutputRow { position, ended: name, accepted: success, reason, input, output, metrics }))
+        let stand_ins = stand_ins.clone();
+        Ok(Some(OutputRow { position, ended: name, accepted: success, reason, input, output, metrics, stand_ins }))
     };
     ended.into_iter().filter_map(|event| row(event).transpose()).collect()
 }

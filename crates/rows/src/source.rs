@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use datasets::dataset::OpenDataset;
+use datasets::dataset::sample::LargeSample;
 use serde_json::{Map, Value};
 use sqlx::PgPool;
 use store::objects::Objects;
@@ -22,7 +23,7 @@ pub struct InputRows {
 #[derive(Clone)]
 enum Rows {
     Here(Arc<Vec<Map<String, Value>>>),
-    Dataset { dataset: OpenDataset, first: u64 },
+    Dataset { dataset: OpenDataset, first: u64, sample: Option<LargeSample> },
 }
 
 impl InputRows {
@@ -31,13 +32,14 @@ impl InputRows {
     pub async fn open(pool: &PgPool, objects: Option<&Objects>, spec: &RowsSpec) -> anyhow::Result<Self> {
         let rows = match &spec.source {
             Source::Rows(rows) => Rows::Here(Arc::new(rows.clone())),
-            Source::Dataset { id, first, .. } => {
+            Source::Dataset { id, first, count, sample } => {
                 let objects = objects.ok_or_else(|| {
                     anyhow!("its rows are in a dataset, and this process knows no place of datasets: start it with --objects")
                 })?;
                 let dataset = OpenDataset::open(&mut *pool.acquire().await?, objects, *id).await?;
                 let dataset = dataset.with_context(|| format!("the dataset {id} is not there any more"))?;
-                Rows::Dataset { dataset, first: *first }
+                let sample = sample.map(|sample| LargeSample::new(sample.rows, *count, sample.seed));
+                Rows::Dataset { dataset, first: *first, sample }
             }
         };
         Ok(Self { columns: spec.columns.clone(), rows })
@@ -54,7 +56,14 @@ impl InputRows {
                 let (start, end) = (usize::try_from(start)?, usize::try_from(end)?.min(rows.len()));
                 rows.get(start..end).unwrap_or_default().to_vec()
             }
-            Rows::Dataset { dataset, first } => dataset.rows(first + start..first + end).await?,
+            Rows::Dataset { dataset, first, sample: None } => dataset.rows(first + start..first + end).await?,
+            Rows::Dataset { dataset, first, sample: Some(sample) } => {
+                let mut rows = Vec::new();
+                for position in sample.positions(start..end) {
+                    rows.push(dataset.row(first + position).await?);
+                }
+                rows
+            }
         };
         Ok(rows.into_iter().map(|row| self.renamed(row)).collect())
     }

@@ -51,8 +51,22 @@ const fn yes() -> bool {
 pub enum Source {
     /// They stand here. For a few rows.
     Rows(#[serde(with = "row_texts")] Vec<Map<String, Value>>),
-    /// Rows of a version of a dataset: so many from a position on.
-    Dataset { id: Uuid, first: u64, count: u64 },
+    /// Rows of a version of a dataset: so many from a position on, or drawn from those that come from there on.
+    Dataset {
+        id: Uuid,
+        first: u64,
+        count: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sample: Option<RowSample>,
+    },
+}
+
+/// Rows of a dataset that are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowSample {
+    /// How many rows they are drawn from.
+    pub rows: u64,
+    pub seed: i64,
 }
 
 /// Rows as texts: in an object of PostgreSQL, keys lose their order and numbers are written in another way, and models would
@@ -103,6 +117,12 @@ impl RowsSpec {
     pub fn asked(&self) -> BTreeSet<String> {
         let models = self.models.values().filter(|model| **model != ModelSpec::Scripted);
         models.map(ToString::to_string).collect()
+    }
+
+    /// Roles and tools that stand-ins play.
+    pub fn stand_ins(&self) -> BTreeSet<String> {
+        let roles = self.models.iter().filter(|(_, model)| **model == ModelSpec::Scripted).map(|(role, _)| role);
+        roles.chain(&self.scripted_tools).cloned().collect()
     }
 
     /// What a call cost, in billionths of the unit of the prices.

@@ -180,7 +180,11 @@ pub enum DeleteOutcome {
 }
 
 /// Deletes a dataset with its jobs; its objects are deleted later.
+///
+/// # Errors
+/// [`StoreError::InUse`]: a run still reads it.
 pub async fn delete(tx: &mut PgConnection, id: Uuid) -> Result<DeleteOutcome> {
+    refuse_if_read(&mut *tx, "dataset", id).await?;
     jobs::delete_subject(&mut *tx, JobKind::Dataset, id).await?;
     let deleted = sqlx::query!("DELETE FROM datasets WHERE id = $1", id).execute(&mut *tx).await;
     let deleted = match deleted.map_err(StoreError::from) {
@@ -190,6 +194,20 @@ pub async fn delete(tx: &mut PgConnection, id: Uuid) -> Result<DeleteOutcome> {
     };
     discarded_objects::discard(tx, &prefix(id)).await?;
     Ok(if deleted > 0 { DeleteOutcome::Done } else { DeleteOutcome::Missing })
+}
+
+/// Refuses to delete a dataset or index that a run reads which has not ended: its rows could not be played on.
+pub(crate) async fn refuse_if_read(db: &mut PgConnection, what: &'static str, id: Uuid) -> Result<()> {
+    let run = sqlx::query_scalar!(
+        "SELECT id FROM runs WHERE finished_at IS NULL AND state <> 'cancelled' AND (
+             spec #>> '{source,dataset,id}' = $1
+             OR EXISTS (SELECT FROM jsonb_each_text(coalesce(spec -> 'indexes', '{}')) WHERE value = $1)) LIMIT 1",
+        id.to_string()
+    );
+    match run.fetch_optional(db).await? {
+        Some(run) => Err(StoreError::InUse { what, run }),
+        None => Ok(()),
+    }
 }
 
 fn is_indexed(error: &StoreError) -> bool {

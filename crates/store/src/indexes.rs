@@ -10,6 +10,7 @@ use sqlx::PgConnection;
 use sqlx::types::Json;
 use uuid::Uuid;
 
+use super::datasets::refuse_if_read;
 use super::{Result, discarded_objects, jobs};
 
 /// How the paths of an index' objects begin.
@@ -128,7 +129,11 @@ pub async fn finish(tx: &mut PgConnection, id: Uuid, documents: i64, files: &[In
 }
 
 /// Deletes an index with its jobs; its objects are deleted later. False if there is no such index.
+///
+/// # Errors
+/// [`StoreError::InUse`](super::StoreError::InUse): a run still reads it.
 pub async fn delete(tx: &mut PgConnection, id: Uuid) -> Result<bool> {
+    refuse_if_read(&mut *tx, "index", id).await?;
     jobs::delete_subject(&mut *tx, JobKind::Index, id).await?;
     let deleted = sqlx::query!("DELETE FROM indexes WHERE id = $1", id).execute(&mut *tx).await?;
     discarded_objects::discard(tx, &prefix(id)).await?;

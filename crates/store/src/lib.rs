@@ -65,6 +65,7 @@ use sqlx::error::DatabaseError;
 use sqlx::postgres::types::PgInterval;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
+use uuid::Uuid;
 
 /// The SQLSTATE of a PostgreSQL that has no connection left.
 const TOO_MANY_CONNECTIONS: &str = "53300";
@@ -180,6 +181,8 @@ pub enum StoreError {
     BadRow(#[from] BadRow),
     #[error(transparent)]
     Refused(#[from] control::ControlError),
+    #[error("the run {run} still reads the {what}; cancel it, or wait for its end")]
+    InUse { what: &'static str, run: Uuid },
     #[error("a task has ended already, and cannot end again")]
     EndedAlready,
 }

@@ -14,6 +14,15 @@ use super::Result;
 
 /// As in `runs.kind`: conversations whose agent is outside.
 pub const EPISODES: &str = "episodes";
+/// As in `runs.kind`: rows of a workflow.
+pub const WORKFLOW: &str = "workflow";
+/// As in `runs.kind`: one row of a workflow that somebody waits for. The row tells of the parts of its output as they become known.
+pub const ANSWER: &str = "answer";
+
+/// Whether a run of this kind plays rows of a workflow.
+pub fn plays_rows(kind: &str) -> bool {
+    kind == WORKFLOW || kind == ANSWER
+}
 
 pub struct Run {
     pub id: Uuid,

@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command};
 use sqlx::PgPool;
 
 use crate::postgres::{PrivatePostgres, default_data_dir};
 
 #[derive(clap::Args)]
-pub struct ConnectionArgs {
+struct ConnectionFlags {
     /// URL of a PostgreSQL to use instead of the private one
     #[arg(long, env = "DATABASE_URL", hide_env_values = true, value_name = "URL")]
     database_url: Option<String>,
@@ -17,6 +19,34 @@ pub struct ConnectionArgs {
     // A variable that is set to nothing is as good as none, and no error.
     #[arg(long, env = "GROUNDSTATE_DATA", value_name = "DIR", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     data_dir: Option<PathBuf>,
+}
+
+pub struct ConnectionArgs {
+    flags: ConnectionFlags,
+    /// `--database-url` is given, and not only its variable.
+    is_url_given: bool,
+}
+
+impl clap::Args for ConnectionArgs {
+    fn augment_args(command: Command) -> Command {
+        ConnectionFlags::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        ConnectionFlags::augment_args_for_update(command)
+    }
+}
+
+impl clap::FromArgMatches for ConnectionArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let is_url_given = matches.value_source("database_url") == Some(ValueSource::CommandLine);
+        Ok(Self { flags: ConnectionFlags::from_arg_matches(matches)?, is_url_given })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// Arguments of every list that shows the newest first.
@@ -43,7 +73,13 @@ impl ConnectionArgs {
     }
 
     fn chosen_dir(&self) -> Option<&Path> {
-        self.data_dir.as_deref().filter(|dir| !dir.as_os_str().is_empty())
+        self.flags.data_dir.as_deref().filter(|dir| !dir.as_os_str().is_empty())
+    }
+
+    /// `--data-dir` is more specific than a `DATABASE_URL` that happens to be in the environment, but not than
+    /// `--database-url`.
+    fn url(&self) -> Option<&String> {
+        self.flags.database_url.as_ref().filter(|_| self.is_url_given || self.chosen_dir().is_none())
     }
 }
 
@@ -55,8 +91,7 @@ pub struct RunningPostgres {
 
 impl RunningPostgres {
     pub async fn start(args: &ConnectionArgs) -> anyhow::Result<Self> {
-        // `--data-dir` is more specific than a DATABASE_URL that happens to be in the environment.
-        if let (Some(url), None) = (&args.database_url, args.chosen_dir()) {
+        if let Some(url) = args.url() {
             return Ok(Self { url: url.clone(), private: None });
         }
         let private = PrivatePostgres::start(&args.data_dir()).await?;

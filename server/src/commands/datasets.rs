@@ -19,7 +19,7 @@ use crate::output::say;
 
 #[derive(clap::Subcommand)]
 pub enum DatasetsCommand {
-    /// Make a dataset, or the next version of one, from JSONL, CSV, Parquet or text files
+    /// Make a dataset, or the next version of one, from JSONL, CSV, Parquet or text files, a run, a corpus or an export
     Add(add::Add),
     /// List the newest datasets
     List(NewestArgs),

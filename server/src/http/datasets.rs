@@ -9,7 +9,6 @@ use axum::http::StatusCode;
 use domain::api::{DatasetSummary, NewDataset, Page};
 use domain::corpus::name_problem;
 use domain::dataset::{Column, DatasetSource};
-use domain::export::{ExportSpec, PairRule, Profile, SourceSpec, Toggles};
 use domain::job::JobKind;
 use sqlx::{PgConnection, PgPool};
 use tracing::warn;
@@ -20,12 +19,12 @@ use super::app::App;
 use super::audit::Audit;
 use super::blind::{self, HiddenConversations};
 use super::error::{HttpError, Problems, Result};
-use super::extract::{self, Body, Path, Query};
+use super::extract::{Body, Path, Query};
 use super::page::{PageParams, Paging, page};
 use datasets::dataset::job::free_room;
-use datasets::export::order;
+use datasets::dataset::source;
 use store::datasets::{self as stored, Dataset, DeleteOutcome, NewDatasetRow};
-use store::{cleanup, clock, exports, jobs, projects, storage, uploads as stored_uploads};
+use store::{cleanup, clock, jobs, storage};
 
 /// Datasets of a project, newest first
 #[utoipa::path(get, path = "/projects/{project}/datasets", tag = "datasets",
@@ -44,8 +43,9 @@ pub async fn list(
 
 /// Make a dataset, in the background
 ///
-/// Of a file that was uploaded, or of the rows of a run, a corpus or an export. It is refused if the project, or the disk,
-/// has no room (409). The upload is deleted when the dataset is ready, and kept if it failed.
+/// Of a file that was uploaded, or of the rows of a run, a corpus or an export; a run of a workflow gives the outputs of its
+/// rows. It is refused if the project, or the disk, has no room (409). The upload is deleted when the dataset is ready, and kept
+/// if it failed.
 #[utoipa::path(post, path = "/projects/{project}/datasets", tag = "datasets", params(("project" = String, Path)),
     request_body = NewDataset, responses((status = 201, body = DatasetSummary), Problems),
     security(("session" = []), ("token" = ["run"])))]
@@ -80,60 +80,16 @@ pub async fn create(
 
 /// Whether there is such a source in the project, and it is ready.
 async fn check_source(pool: &PgPool, project: Uuid, source: &DatasetSource) -> Result<()> {
-    match source {
-        DatasetSource::Files(_) => {
-            let message = "files of the server are added with `groundstate datasets add`; upload the file instead";
-            Err(HttpError::invalid("/source/files", message))
-        }
-        DatasetSource::Upload(rows) => {
-            let (at, id) = ("/source/upload/id", extract::id("/source/upload/id", &rows.id)?);
-            let found = stored_uploads::get(&mut *pool.acquire().await?, id).await?;
-            let found = found.filter(|(owner, _)| *owner == project);
-            let (_, upload) = found.ok_or_else(|| HttpError::invalid(at, format!("there is no upload {id}")))?;
-            if upload.is_whole() {
-                return Ok(());
-            }
-            let (received, bytes) = (upload.received, upload.bytes);
-            Err(HttpError::invalid(at, format!("{received} of its {bytes} bytes are there; upload the rest first")))
-        }
-        DatasetSource::Export(rows) => {
-            let (at, id) = ("/source/export/id", extract::id("/source/export/id", &rows.id)?);
-            let mut db = pool.acquire().await?;
-            let own = projects::of_export(&mut db, id).await?.is_some_and(|owner| owner == project);
-            let found = if own { exports::get(&mut db, id).await? } else { None };
-            let export = found.ok_or_else(|| HttpError::invalid(at, format!("there is no export {id}")))?;
-            if export.state.stage().may_be_used() {
-                return Ok(());
-            }
-            Err(HttpError::invalid(at, format!("the export is {}", export.state)))
-        }
-        DatasetSource::Run(rows) => check_rows(pool, project, SourceSpec::Run(rows.clone())).await,
-        DatasetSource::Corpus(rows) => check_rows(pool, project, SourceSpec::Corpus(rows.clone())).await,
+    if matches!(source, DatasetSource::Files(_)) {
+        let message = "files of the server are added with `groundstate datasets add`; upload the file instead";
+        return Err(HttpError::invalid("/source/files", message));
     }
-}
-
-async fn check_rows(pool: &PgPool, project: Uuid, source: SourceSpec) -> Result<()> {
-    let checked = order::check(pool, &canonical(source), Some(project)).await?;
-    checked.map(drop).map_err(super::exports::wrong)
-}
-
-fn canonical(source: SourceSpec) -> ExportSpec {
-    let (toggles, pairs) = (Toggles::default(), PairRule::default());
-    ExportSpec { source, profile: Profile::Canonical, toggles, pairs }
+    source::check(pool, project, source).await?.map_err(super::exports::wrong)
 }
 
 /// A dataset that is made of conversations may hold their verdicts: nobody looks at it who is still to give their own.
 async fn check_blind<N>(db: &mut PgConnection, who: &ProjectAccess<N>, source: &DatasetSource) -> Result<()> {
-    let spec = match source {
-        DatasetSource::Run(rows) => Some(canonical(SourceSpec::Run(rows.clone()))),
-        DatasetSource::Corpus(rows) => Some(canonical(SourceSpec::Corpus(rows.clone()))),
-        DatasetSource::Export(rows) => match rows.id.parse() {
-            Ok(id) => exports::get(&mut *db, id).await?.map(|export| export.spec),
-            Err(_) => None,
-        },
-        DatasetSource::Upload(_) | DatasetSource::Files(_) => None,
-    };
-    let Some(spec) = spec else { return Ok(()) };
+    let Some(spec) = source::spec(&mut *db, source).await? else { return Ok(()) };
     let runs = blind::runs_of_export(db, &spec).await?;
     HiddenConversations::of(db, who).await?.check(&runs)
 }

@@ -233,7 +233,7 @@ impl From<StoreError> for HttpError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Refused(control::ControlError::Missing) => Self::NotFound("there is no such run".into()),
-            StoreError::Refused(refused) => Self::Conflict(refused.to_string()),
+            error @ (StoreError::Refused(_) | StoreError::InUse { .. }) => Self::Conflict(error.to_string()),
             error => Self::Store(error),
         }
     }

@@ -87,12 +87,12 @@ pub async fn checked(
     let samples = || workflow.spec.samples.iter().map(|sample| sample.input.clone()).collect();
     let mut wrong = numbers(&ordered);
     let (models, pools) = models_of(&ordered.models, &registry, &mut wrong);
-    let mut db = app.pool().acquire().await?;
+    let (mut db, seed) = (app.pool().acquire().await?, ordered.seed.unwrap_or(1));
     let source = match (ordered.rows, &ordered.dataset) {
         (Some(_), Some(_)) => Err("`rows` and `dataset` are given; a run has one of them".to_owned()),
         (rows, None) => Ok(Source::Rows(rows.unwrap_or_else(samples))),
         (None, Some(dataset)) => {
-            input::of_dataset(&mut db, project, dataset, (Some(workflow), &ordered.columns)).await?
+            input::of_dataset(&mut db, project, dataset, (Some(workflow), &ordered.columns), seed).await?
         }
     };
     let source = source.unwrap_or_else(|message| {
@@ -116,7 +116,7 @@ pub async fn checked(
         models,
         tools: app.tools().clone(),
         pools,
-        seed: ordered.seed.unwrap_or(1),
+        seed,
         priority: ordered.priority,
         max_in_flight: ordered.max_in_flight,
         budget: ordered.budget,

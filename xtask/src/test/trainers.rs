@@ -1,6 +1,6 @@
 //! Do trainers and agents really get along with our environments and exports? Their own packages play: TRL trains, `OpenEnv`'s client
 //! and an MCP client walk an episode, `vf-eval` evaluates, and one scenario is played in four ways with the same reward. They also load
-//! what is exported of groups.
+//! what is exported of groups, and we read the graphs that LangGraph writes.
 
 use std::env;
 use std::fs;
@@ -68,6 +68,8 @@ pub fn run_step() -> Result<Outcome> {
             println!("\n==> {name}");
             run(python(environment)?.arg(script(name)?).args([&server.url, &token]).args(more))?;
         }
+        println!("\n==> langgraph_graphs.py");
+        run(python("agents")?.arg(script("langgraph_graphs.py")?).arg(&groundstate.program))?;
         println!("\n==> own_agent.py");
         run(python("agents")?.arg(script("own_agent.py")?).args([&server.url, &token]).arg(&groundstate.program))?;
         server.running.end().context("the server did not end")

@@ -34,7 +34,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("runtime", &["domain", "llm", "store"]),
     ("projects", &["domain", "engine", "llm", "runtime", "sandbox", "store", "workflow"]),
     ("generation", &["domain", "engine", "llm", "projects", "runtime", "store", "tools"]),
-    ("datasets", &["domain", "engine", "generation", "projects", "runtime", "sandbox", "store"]),
+    ("datasets", &["domain", "engine", "generation", "projects", "runtime", "sandbox", "store", "workflow"]),
     ("rows", &["datasets", "domain", "llm", "projects", "runtime", "store", "tools", "workflow"]),
     (
         "server",

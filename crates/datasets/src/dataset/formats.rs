@@ -24,6 +24,8 @@ use super::format::Kind;
 pub struct Options {
     /// All values of CSV files are texts.
     pub csv_as_text: bool,
+    /// Columns that are known before the first row. A row need not have any of them.
+    pub columns: Vec<String>,
     /// Where formats are decoded that can ask for more than they have, and the project that they are decoded for.
     pub decoder: Sandbox,
     pub project: Uuid,

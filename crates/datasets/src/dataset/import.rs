@@ -56,6 +56,8 @@ fn copy(
     progress: &mut dyn FnMut(u64),
 ) -> anyhow::Result<()> {
     let mut cell_types = CellTypes::new();
+    let name = files.first().map_or("", |file| file.name.as_str());
+    writer.columns.declare(&options.columns).map_err(|message| SourceError::whole(name, message))?;
     for file in files {
         for placed in formats::rows(file, options, &mut cell_types)? {
             let placed = placed?;
@@ -74,7 +76,6 @@ fn copy(
         writer.columns.close();
         progress(writer.rows());
     }
-    let name = files.first().map_or("", |file| file.name.as_str());
     if writer.rows() == 0 {
         return Err(SourceError::whole(name, "there are no rows").into());
     }

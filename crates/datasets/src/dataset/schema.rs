@@ -21,6 +21,14 @@ pub struct Columns {
 }
 
 impl Columns {
+    /// Takes note of columns before the first row.
+    ///
+    /// # Errors
+    /// They cannot be columns: why, for people.
+    pub fn declare(&mut self, names: &[String]) -> Result<(), String> {
+        names.iter().try_for_each(|name| self.insert(name).map(drop))
+    }
+
     /// Takes note of a row.
     ///
     /// # Errors
@@ -124,6 +132,17 @@ mod tests {
         assert_eq!(columns.kinds[1], Some(ColumnType::Text));
         columns.add(&row(json!({"b": 7}))).unwrap();
         assert_eq!(columns.kinds[1], Some(ColumnType::Json));
+    }
+
+    #[test]
+    fn rows_may_have_any_of_the_columns_that_were_declared() {
+        let mut columns = Columns::default();
+        columns.declare(&["a".to_owned(), "b".to_owned()]).unwrap();
+        columns.add(&row(json!({"a": 1}))).unwrap();
+        columns.add(&row(json!({"b": "text"}))).unwrap();
+        assert_eq!(columns.kinds, [Some(ColumnType::Integer), Some(ColumnType::Text)]);
+        let error = columns.add(&row(json!({"c": 1}))).unwrap_err();
+        assert_eq!(error, "the column `c` is not among the columns of the rows before (`a`, `b`)");
     }
 
     #[test]

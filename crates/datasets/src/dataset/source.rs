@@ -7,18 +7,21 @@ use std::path::Path;
 use anyhow::{Context as _, anyhow, bail};
 use domain::api::BuildState;
 use domain::bad_input::BadInput;
-use domain::dataset::{DatasetSource, FileRows, UploadRows};
+use domain::dataset::{DatasetSource, ExportRows, FileRows, UploadRows};
 use domain::export::{ExportSpec, PairRule, Profile, SourceSpec, Toggles};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use store::objects::Objects;
-use store::{exports, uploads};
+use store::runs::Run;
+use store::{exports, projects, uploads};
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
 use super::files::{self, SourceFile};
 use super::import::Options;
+use super::outputs;
 use crate::export::contents::Order;
+use crate::export::order::{SpecErrors, missing};
 use crate::export::{build, job, order, private};
 use crate::room::Room;
 
@@ -47,6 +50,77 @@ pub struct Places<'a> {
     pub room: &'a Room,
 }
 
+/// Whether there is such a source in the project, and it is ready. Files are not looked for.
+///
+/// # Errors
+/// The database; within: what is wrong with what is named.
+pub async fn check(pool: &PgPool, project: Uuid, source: &DatasetSource) -> anyhow::Result<Result<(), SpecErrors>> {
+    let played = match source {
+        DatasetSource::Files(_) => return Ok(Ok(())),
+        DatasetSource::Upload(rows) => return check_upload(pool, project, rows).await,
+        DatasetSource::Export(rows) => return check_export(pool, project, rows).await,
+        DatasetSource::Run(rows) => match outputs::run(pool, project, rows).await? {
+            Some(_) => return Ok(outputs::check(rows)),
+            None => SourceSpec::Run(rows.clone()),
+        },
+        DatasetSource::Corpus(rows) => SourceSpec::Corpus(rows.clone()),
+    };
+    Ok(order::check(pool, &canonical(played), Some(project)).await?.map(drop))
+}
+
+async fn check_upload(pool: &PgPool, project: Uuid, rows: &UploadRows) -> anyhow::Result<Result<(), SpecErrors>> {
+    const AT: &str = "/source/upload/id";
+    let mut found = None;
+    if let Ok(id) = rows.id.parse() {
+        found = uploads::get(&mut *pool.acquire().await?, id).await?.filter(|(owner, _)| *owner == project);
+    }
+    Ok(match found {
+        None => Err(missing(AT, "upload", &rows.id)),
+        Some((_, upload)) if upload.is_whole() => Ok(()),
+        Some((_, upload)) => {
+            let (received, bytes) = (upload.received, upload.bytes);
+            let message = format!("{received} of its {bytes} bytes are there; upload the rest first");
+            Err(vec![(AT.to_owned(), message)])
+        }
+    })
+}
+
+async fn check_export(pool: &PgPool, project: Uuid, rows: &ExportRows) -> anyhow::Result<Result<(), SpecErrors>> {
+    const AT: &str = "/source/export/id";
+    let (mut db, mut found) = (pool.acquire().await?, None);
+    if let Ok(id) = rows.id.parse() {
+        let is_own = projects::of_export(&mut db, id).await?.is_some_and(|owner| owner == project);
+        found = if is_own { exports::get(&mut db, id).await? } else { None };
+    }
+    Ok(match found {
+        None => Err(missing(AT, "export", &rows.id)),
+        Some(export) if export.state.stage().may_be_used() => Ok(()),
+        Some(export) => Err(vec![(AT.to_owned(), format!("the export is {}", export.state))]),
+    })
+}
+
+/// The export whose records a dataset has. `None`: it is made of files, or the export is not there any more.
+///
+/// # Errors
+/// The database.
+pub async fn spec(db: &mut PgConnection, source: &DatasetSource) -> store::Result<Option<ExportSpec>> {
+    Ok(match source {
+        DatasetSource::Run(rows) => Some(canonical(SourceSpec::Run(rows.clone()))),
+        DatasetSource::Corpus(rows) => Some(canonical(SourceSpec::Corpus(rows.clone()))),
+        DatasetSource::Export(rows) => match rows.id.parse() {
+            Ok(id) => exports::get(db, id).await?.map(|export| export.spec),
+            Err(_) => None,
+        },
+        DatasetSource::Upload(_) | DatasetSource::Files(_) => None,
+    })
+}
+
+/// The rows of a run of conversations or a corpus as a dataset has them.
+fn canonical(source: SourceSpec) -> ExportSpec {
+    let (toggles, pairs) = (Toggles::default(), PairRule::default());
+    ExportSpec { source, profile: Profile::Canonical, toggles, pairs }
+}
+
 /// # Errors
 /// There is no such source in the project, it is not ready, or it cannot be read.
 pub async fn prepare(places: &Places<'_>, project: Uuid, source: &DatasetSource) -> anyhow::Result<ReadySource> {
@@ -56,7 +130,10 @@ pub async fn prepare(places: &Places<'_>, project: Uuid, source: &DatasetSource)
             let found = files::find(path).await.map_err(sentence)?;
             Ok(ReadySource::of(found, Options { csv_as_text: *csv_as_text, ..Options::default() }))
         }
-        DatasetSource::Run(rows) => conversations(places, project, SourceSpec::Run(rows.clone())).await,
+        DatasetSource::Run(rows) => match outputs::run(places.pool, project, rows).await? {
+            Some(run) => of_workflow(places, &run).await,
+            None => conversations(places, project, SourceSpec::Run(rows.clone())).await,
+        },
         DatasetSource::Corpus(rows) => conversations(places, project, SourceSpec::Corpus(rows.clone())).await,
         DatasetSource::Export(rows) => export(places, rows.id.parse()?).await,
     }
@@ -84,16 +161,24 @@ async fn upload(places: &Places<'_>, project: Uuid, rows: &UploadRows) -> anyhow
 }
 
 async fn conversations(places: &Places<'_>, project: Uuid, source: SourceSpec) -> anyhow::Result<ReadySource> {
-    let (toggles, pairs) = (Toggles::default(), PairRule::default());
-    let spec = ExportSpec { source, profile: Profile::Canonical, toggles, pairs };
+    let spec = canonical(source);
     let checked = order::check(places.pool, &spec, Some(project)).await?;
-    let wrong = |found: order::SpecErrors| found.into_iter().map(|(_, message)| message).collect::<Vec<_>>().join("; ");
+    let wrong = |found: SpecErrors| found.into_iter().map(|(_, message)| message).collect::<Vec<_>>().join("; ");
     let checked = checked.map_err(|found| anyhow!(wrong(found)))?;
     let order = Order::of(places.pool, &spec, &checked).await?;
     let workshop = workshop(places.files)?;
     let built = build::build(places.pool, &order, workshop.path(), places.room, &mut |_| {}).await?;
     anyhow::ensure!(built.report.rows > 0, "none of its conversations gives a row");
     in_workshop(workshop).await
+}
+
+async fn of_workflow(places: &Places<'_>, run: &Run) -> anyhow::Result<ReadySource> {
+    let workshop = workshop(places.files)?;
+    let data = workshop.path().join("data");
+    private::folder(&data)?;
+    let columns = outputs::write(places.pool, run, &data.join("outputs.jsonl"), places.room).await?;
+    let source = in_workshop(workshop).await?;
+    Ok(ReadySource { options: Options { columns, ..source.options }, ..source })
 }
 
 async fn export(places: &Places<'_>, id: Uuid) -> anyhow::Result<ReadySource> {

@@ -324,12 +324,12 @@ async fn what_is_wrong_is_told_with_file_and_line() {
         (
             "a.jsonl",
             b"{\"a\": \"x\\u0000\"}\n".to_vec(),
-            "a.jsonl, line 1: it is no JSON object that can be kept: a text holds the character U+0000",
+            "a.jsonl, line 1: it is no JSON object that can be kept: a text holds the character U+0000 (column `a`)",
         ),
         (
             "a.jsonl",
             deep.into_bytes(),
-            "a.jsonl, line 1: it is no JSON object that can be kept: nested deeper than 48 levels",
+            "a.jsonl, line 1: it is no JSON object that can be kept: nested deeper than 48 levels (column `a`)",
         ),
         (
             "a.jsonl",
@@ -350,6 +350,7 @@ async fn what_is_wrong_is_told_with_file_and_line() {
             "a.csv, line 3: the row has 3 values, and the first line names 2 columns",
         ),
         ("a.csv", b"a,,b\n".to_vec(), "a.csv, line 1: column 2 has no name"),
+        ("a.csv", b"a,b\n1,x\n2,\0\n".to_vec(), "a.csv, line 3: a text holds the character U+0000 (column `b`)"),
         ("a.csv", b"a,b,a\n".to_vec(), "a.csv, line 1: the column `a` is named twice"),
         (
             "a.csv",

@@ -55,6 +55,14 @@ async fn run(pool: &PgPool, rows: &RunRows, project: Option<Uuid>) -> anyhow::Re
         found = runs::get(&mut db, id).await?.filter(|run| project.is_none_or(|only| run.project == only));
     }
     let Some(run) = found else { return Ok(Err(missing("/source/run/id", "run", &rows.id))) };
+    if runs::plays_rows(&run.kind) {
+        let message = format!(
+            "{} is a run of a workflow, and an export is made of conversations; make a dataset of the run, or write its rows with \
+             `groundstate workflow rows`",
+            run.id
+        );
+        return Ok(Err(vec![("/source/run/id".to_owned(), message)]));
+    }
     let Some(text) = &rows.judging else { return Ok(Ok(SourceId::Run { id: run.id, judging: None })) };
     let mut judging = None;
     if let Ok(id) = text.parse() {
@@ -86,7 +94,8 @@ async fn corpus(
     })
 }
 
-fn missing(pointer: &str, kind: &str, name: &str) -> SpecErrors {
+/// Says that what is named does not exist.
+pub fn missing(pointer: &str, kind: &str, name: &str) -> SpecErrors {
     vec![(pointer.to_owned(), format!("there is no {kind} {name}"))]
 }
 

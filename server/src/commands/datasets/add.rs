@@ -2,17 +2,20 @@
 
 use std::process::ExitCode;
 
+use ::datasets::dataset::{files, source};
+use domain::Problem;
 use domain::api::{BuildState, DatasetSummary};
 use domain::bad_input::BadInput;
 use domain::corpus::name_problem;
-use domain::dataset::{DatasetSource, FileRows};
+use domain::dataset::{DatasetSource, ExportRows, FileRows};
+use domain::export::{CorpusRows, RunRows};
 use runtime::jobs::Handlers;
 use sandbox::Sandbox;
 use serde_json::json;
 use sqlx::PgPool;
 use store::datasets::{self, NewDatasetRow};
 use store::objects::{Objects, S3};
-use store::{clock, projects};
+use store::{clock, exports, projects};
 use uuid::Uuid;
 
 use super::super::connection::{Connection, ConnectionArgs};
@@ -22,17 +25,17 @@ use super::super::{INTERRUPTED, record};
 use super::show;
 use crate::jobs::with_objects;
 
-/// Exit code if the files could not become a dataset.
+/// Exit code if the source could not become a dataset.
 const FAILED: u8 = 1;
 
 #[derive(clap::Args)]
 pub struct Add {
     /// Its name: 1 to 64 lower-case letters, digits, `_`, `-` and `.`
     name: String,
-    /// A file, a folder, or an s3:// address: .jsonl, .csv, .tsv or .txt, also with .gz or .zst, or .parquet
-    path: String,
+    #[command(flatten)]
+    source: SourceArgs,
     /// Keep all values of CSV files as texts, instead of reading numbers and booleans
-    #[arg(long)]
+    #[arg(long, requires = "path")]
     csv_as_text: bool,
     #[command(flatten)]
     storage: StorageArgs,
@@ -40,12 +43,30 @@ pub struct Add {
     connection: ConnectionArgs,
 }
 
+#[derive(clap::Args)]
+#[group(required = true, multiple = false)]
+struct SourceArgs {
+    /// A file, a folder, or an s3:// address: .jsonl, .csv, .tsv or .txt, also with .gz or .zst, or .parquet
+    path: Option<String>,
+    /// A run: the conversations that were accepted, or, of a run of a workflow, the outputs of its rows
+    #[arg(long)]
+    run: Option<String>,
+    /// A corpus, by name or id: the conversations of its training part
+    #[arg(long)]
+    corpus: Option<String>,
+    /// An export: its records
+    #[arg(long)]
+    export: Option<String>,
+}
+
 pub async fn add(args: &Add) -> anyhow::Result<ExitCode> {
     // What is wrong with it is said before a database is started for it.
     if let Some(problem) = name_problem(&args.name) {
         return Err(BadInput::one("NAME", problem).into());
     }
-    ::datasets::dataset::files::find(&args.path).await?;
+    if let Some(path) = &args.source.path {
+        files::find(path).await?;
+    }
     let objects = args.storage.objects(&args.connection)?;
     let connection = Connection::open(&args.connection).await?;
     let added = import(args, &connection.pool, objects).await;
@@ -55,8 +76,7 @@ pub async fn add(args: &Add) -> anyhow::Result<ExitCode> {
 
 async fn import(args: &Add, pool: &PgPool, objects: Objects) -> anyhow::Result<ExitCode> {
     let (id, job) = (clock::id(), clock::id());
-    let path = if args.path.starts_with(S3) { args.path.clone() } else { absolute(&args.path)? };
-    let source = DatasetSource::Files(FileRows { path, csv_as_text: args.csv_as_text });
+    let source = source_of(args, pool).await?;
     let name = args.name.as_str();
     let create = async |tx: &mut sqlx::PgConnection| {
         let (project, created_at) = (projects::DEFAULT, clock::now());
@@ -77,13 +97,36 @@ async fn import(args: &Add, pool: &PgPool, objects: Objects) -> anyhow::Result<E
     report(pool, id).await
 }
 
+/// The source that is named. It is in the default project, and it is ready.
+async fn source_of(args: &Add, pool: &PgPool) -> anyhow::Result<DatasetSource> {
+    let SourceArgs { path, run, corpus, export } = &args.source;
+    let source = if let Some(id) = run.clone() {
+        DatasetSource::Run(RunRows { id, judging: None, corrected: false, all: false, branches: false })
+    } else if let Some(name) = corpus {
+        let named = exports::corpus_named(&mut *pool.acquire().await?, projects::DEFAULT, name).await?;
+        let id = named.map_or_else(|| name.clone(), |id| id.to_string());
+        DatasetSource::Corpus(CorpusRows { id, split: None, all: false, branches: false })
+    } else if let Some(id) = export.clone() {
+        DatasetSource::Export(ExportRows { id })
+    } else {
+        let path = path.as_deref().unwrap_or_default();
+        let path = if path.starts_with(S3) { path.to_owned() } else { absolute(path)? };
+        DatasetSource::Files(FileRows { path, csv_as_text: args.csv_as_text })
+    };
+    let flag = |at: &str| format!("--{}", at.split('/').nth(2).unwrap_or_default());
+    let problem = |(at, message): (String, String)| Problem::new(flag(&at), 0, "", message);
+    let wrong = |found: Vec<(String, String)>| BadInput(found.into_iter().map(problem).collect());
+    source::check(pool, projects::DEFAULT, &source).await?.map_err(wrong)?;
+    Ok(source)
+}
+
 fn absolute(path: &str) -> anyhow::Result<String> {
     let full = std::fs::canonicalize(path)?;
     let text = full.to_str().ok_or_else(|| BadInput::one("PATH", "the path is no UTF-8 text"))?;
     Ok(text.to_owned())
 }
 
-/// Says what came of it. A dataset that failed is not kept: there is nothing in it, and its files may be mended.
+/// Says what came of it. A dataset that failed is not kept: there is nothing in it, and its source may be mended.
 async fn report(pool: &PgPool, id: Uuid) -> anyhow::Result<ExitCode> {
     let Some(dataset) = datasets::get(&mut *pool.acquire().await?, id).await? else {
         return Ok(ExitCode::from(FAILED));
@@ -93,7 +136,9 @@ async fn report(pool: &PgPool, id: Uuid) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let DatasetSummary { state, reason, .. } = &dataset.summary;
-    eprintln!("{}", reason.clone().unwrap_or_else(|| format!("the dataset is {state}")));
+    let reason = reason.clone().unwrap_or_else(|| format!("the dataset is {state}"));
+    // As the option is called here, and not in the API.
+    eprintln!("{}", reason.replace("(csv_as_text)", "(--csv-as-text)"));
     let mut tx = pool.begin().await?;
     datasets::delete(&mut tx, id).await?;
     tx.commit().await?;

@@ -110,9 +110,10 @@ pub struct PlayedRows<'a> {
 }
 
 impl PlayedRows<'_> {
-    /// How many lines were written.
+    /// How many lines were written. Rows of which nothing can be made are left out, and standard error says so.
     pub async fn write(&self, form: Form, all: bool, out: &mut (impl Write + Send)) -> anyhow::Result<u64> {
         let (mut first, planned, mut written) = (0, self.run.planned, 0);
+        let (mut left_out, mut first_reason) = (0_u64, None);
         while first < planned {
             let last = planned.min(first.saturating_add(PAGE)) - 1;
             for row in output::rows(self.pool, self.run, self.inputs, first..=last).await? {
@@ -120,7 +121,12 @@ impl PlayedRows<'_> {
                 if !is_wanted {
                     continue;
                 }
-                for line in self.lines(form, &row)? {
+                let lines = self.lines(form, &row).unwrap_or_else(|reason| {
+                    left_out += 1;
+                    first_reason.get_or_insert_with(|| format!("row {}: {reason}", row.position));
+                    Vec::new()
+                });
+                for line in lines {
                     serde_json::to_writer(&mut *out, &line)?;
                     out.write_all(b"\n")?;
                     written += 1;
@@ -129,20 +135,29 @@ impl PlayedRows<'_> {
             first = last + 1;
         }
         out.flush()?;
+        if let Some(reason) = first_reason {
+            let rows = if left_out == 1 { "1 row is".to_owned() } else { format!("{left_out} rows are") };
+            eprintln!("{rows} left out: {reason}");
+        }
         Ok(written)
     }
 
-    fn lines(&self, form: Form, row: &OutputRow) -> anyhow::Result<Vec<Value>> {
-        let of_row = |made: Result<Vec<Value>, String>| made.map_err(|e| anyhow::anyhow!("row {}: {e}", row.position));
-        let output = row.output.clone().unwrap_or_default();
-        Ok(match form {
-            Form::Rows => vec![serde_json::to_value(row)?],
-            Form::Outputs => vec![Value::Object(output)],
+    fn lines(&self, form: Form, row: &OutputRow) -> Result<Vec<Value>, String> {
+        let output = || row.output.as_ref().ok_or("it has no output");
+        let mut lines = match form {
+            Form::Rows => return Ok(vec![json!(row)]),
+            Form::Outputs => return Ok(vec![json!(output()?)]),
             Form::Messages => {
-                let conversations = of_row(self.workflow.messages_of(&row.input, &output))?;
+                let conversations = self.workflow.messages_of(&row.input, output()?)?;
                 conversations.into_iter().map(|messages| json!({"messages": messages})).collect()
             }
-            Form::Pairs => of_row(self.workflow.pairs_of(&row.input, &output))?,
-        })
+            Form::Pairs => self.workflow.pairs_of(&row.input, output()?)?,
+        };
+        // Nobody is to train on a stand-in's words without knowing it.
+        if !row.stand_ins.is_empty() {
+            let lines = lines.iter_mut().filter_map(Value::as_object_mut);
+            lines.for_each(|line| drop(line.insert("stand_ins".to_owned(), json!(row.stand_ins))));
+        }
+        Ok(lines)
     }
 }

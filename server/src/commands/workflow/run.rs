@@ -1,28 +1,24 @@
 //! `groundstate workflow run`
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::rows::input;
-use ::rows::order::{self, CheckedOrder, MOST_ROWS, Order};
+use ::rows::order::{self, CheckedOrder, Order};
 use ::rows::spec::Source;
-use ::rows::{RowRun, WorkflowRows};
+use ::rows::{RowRun, WorkflowRows, input, jsonl};
 use ::workflow::Workflow;
 use anyhow::{Context, bail};
 use domain::Problem;
 use domain::api::workflows::DatasetRows;
 use domain::api::{RunState, RunSummary};
 use domain::bad_input::BadInput;
-use domain::untrusted;
 use llm::{EndpointOptions, ModelSpec};
 use projects::library::Files;
 use runtime::{Disks, ModelClients, Options, Player};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use sqlx::PgPool;
 use store::runs;
 
@@ -35,9 +31,6 @@ use super::super::{INTERRUPTED, PAUSED, models_file, record};
 use super::rows::{Form, PlayedRows};
 use super::{Project, find, read, summary};
 use crate::output::say;
-
-/// Longest line of an input file, in bytes.
-const LONGEST_LINE: u64 = 16 << 20;
 
 #[derive(clap::Args)]
 pub struct RunArgs {
@@ -52,6 +45,9 @@ pub struct RunArgs {
     /// Position of the first row of the dataset, from 0
     #[arg(long, value_name = "POSITION", default_value_t = 0, requires = "dataset")]
     first: u64,
+    /// Only so many of these rows of the dataset, drawn at random by the seed
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "dataset")]
+    sample: Option<u64>,
     /// The index of the project that a `search` of the workflow uses, as INDEX=NAME (repeat the flag); default: the passages beside the
     /// workflow
     #[arg(long = "index", value_name = "INDEX=NAME")]
@@ -143,7 +139,7 @@ fn ordered(args: &RunArgs) -> anyhow::Result<Ordered> {
     let pools = models_file::used(&registry, models.values().map(|model| ("--model", model)), &mut flag);
     let terms = args.terms.terms(&mut flag);
     let mut rows = match &args.rows {
-        Some(path) => read_rows(path)?,
+        Some(path) => jsonl::file(path)?,
         None => {
             let samples = workflows.get(&args.name).map(|own| own.spec.samples.clone()).unwrap_or_default();
             samples.into_iter().map(|sample| sample.input).collect()
@@ -207,7 +203,7 @@ impl Ordered {
         if let Some(text) = &args.dataset {
             let wanted = dataset_rows(text, args).map_err(|message| BadInput::one("--dataset", message))?;
             let read_by = (self.workflows.get(&self.order.workflow).map(|own| &**own), &self.order.columns);
-            let found = input::of_dataset(&mut db, project, &wanted, read_by).await?;
+            let found = input::of_dataset(&mut db, project, &wanted, read_by, args.seed).await?;
             self.order.source = found.map_err(|message| BadInput::one("--dataset", message))?;
         }
         let found = input::indexes(&mut db, project, &self.indexes).await?;
@@ -226,7 +222,8 @@ fn dataset_rows(text: &str, args: &RunArgs) -> Result<DatasetRows, String> {
         }
         None => (text, None),
     };
-    Ok(DatasetRows { name: name.to_owned(), version, first: Some(args.first), count: args.n.map(u64::from) })
+    let (name, first, count) = (name.to_owned(), Some(args.first), args.n.map(u64::from));
+    Ok(DatasetRows { name, version, first, count, sample: args.sample, seed: None })
 }
 
 fn pairs(name: &str, texts: &[String], flag: &mut impl FnMut(&str, String)) -> BTreeMap<String, String> {
@@ -238,39 +235,6 @@ fn pairs(name: &str, texts: &[String], flag: &mut impl FnMut(&str, String)) -> B
         }
     }
     found
-}
-
-fn read_rows(path: &Path) -> anyhow::Result<Vec<Map<String, Value>>> {
-    let file = path.display().to_string();
-    let opened = File::open(path).map_err(|error| BadInput::one(&file, error.to_string()))?;
-    let (mut rows, mut reader) = (Vec::new(), BufReader::new(opened));
-    for number in 1.. {
-        let mut line = Vec::new();
-        let read = reader.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line)?;
-        if read == 0 {
-            break;
-        }
-        let problem = |message: String| BadInput(vec![Problem::new(&file, number, "", message)]);
-        if line.len() as u64 > LONGEST_LINE {
-            bail!(problem(format!("is longer than {LONGEST_LINE} bytes")));
-        }
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
-        if rows.len() == MOST_ROWS {
-            bail!(problem(format!("is one row too many: at most {MOST_ROWS} are taken from a file")));
-        }
-        let text = str::from_utf8(&line).map_err(|error| problem(format!("is no text: {error}")))?;
-        match untrusted::json(text.trim_end()) {
-            Ok(Value::Object(row)) => rows.push(row),
-            Ok(_) => bail!(problem("is no JSON object".to_owned())),
-            // It says `at line 1` of this one line.
-            Err(error) => {
-                bail!(problem(format!("is no JSON object: {}", error.replace(" at line 1 column", ", column"))))
-            }
-        }
-    }
-    Ok(rows)
 }
 
 async fn play_and_write(args: &RunArgs, connection: &Connection, mut ordered: Ordered) -> anyhow::Result<ExitCode> {

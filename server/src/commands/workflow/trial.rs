@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use ::rows::jsonl;
 use domain::bad_input::BadInput;
 use domain::text;
 use serde_json::{Map, Value};
@@ -34,9 +35,7 @@ pub fn run(args: &TrialArgs) -> anyhow::Result<ExitCode> {
     let (_, compiled) = read(&args.project.folder)?;
     let workflow = find(compiled, &args.name)?;
     let input: Map<String, Value> = match &args.input {
-        Some(text) => {
-            serde_json::from_str(text).map_err(|e| BadInput::one("--input", format!("is no JSON object: {e}")))?
-        }
+        Some(text) => jsonl::row(text).map_err(|message| BadInput::one("--input", message))?,
         None => {
             let sample = workflow.spec.samples.get(args.sample as usize - 1);
             let missing =

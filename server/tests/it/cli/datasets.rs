@@ -93,10 +93,12 @@ async fn what_is_wrong_with_a_file_is_said_and_nothing_is_kept(pool: PgPool) {
     machine.put("a.jsonl", "{\"id\": 1}\n{\"name\": 2}\n");
     machine.put("b.parquet", "no parquet");
     machine.put("c.exe", "x");
+    machine.put("late.csv", format!("a\n{}x\n", "1\n".repeat(1_500)));
     for (path, code, told) in [
         ("a.jsonl", 1, "a.jsonl, line 2: the column `name` is not among the columns of the rows before (`id`)"),
         ("b.parquet", 1, "b.parquet: it is no Parquet file that can be read"),
         ("c.exe", 2, "c.exe: the end of its name tells no format"),
+        ("late.csv", 1, "`x` is none; mend it, or read all values as texts (--csv-as-text)"),
         ("d.csv", 2, "d.csv: it cannot be read: No such file"),
     ] {
         let output = machine.run(&["datasets", "add", "x", path]).await;
@@ -108,4 +110,39 @@ async fn what_is_wrong_with_a_file_is_said_and_nothing_is_kept(pool: PgPool) {
     assert!(output.code == Some(2) && output.stderr.contains("NAME: expected 1 to 64"), "{}", output.stderr);
     let output = machine.run(&["datasets", "show", "nothing"]).await;
     assert!(output.stderr.contains("DATASET: there is no dataset `nothing`"), "{}", output.stderr);
+}
+
+const SAME: &str = "
+workflow: same
+input: {n: integer}
+steps: {same: {code: n}}
+output: {n: same}
+samples: [{input: {n: 1}, output: {n: 1}}]
+";
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_run_becomes_a_dataset_and_a_sample_of_it_is_run(pool: PgPool) {
+    let machine = Machine::new(&pool);
+    machine.put("workflows/same/workflow.yaml", SAME);
+    machine.put("numbers.jsonl", (0..20).map(|n| format!("{{\"n\": {n}}}\n")).collect::<String>());
+    let played = machine.stdout(&["workflow", "run", "same", "--rows", "numbers.jsonl"]).await;
+    let run = played.split_whitespace().nth(1).unwrap();
+    let made = machine.stdout(&["datasets", "add", "numbers", "--run", run]).await;
+    assert!(made.starts_with("dataset  numbers@1 (") && made.contains("rows     20\n"), "{made}");
+    let order =
+        ["workflow", "run", "same", "--dataset", "numbers", "--sample", "4", "--seed", "7", "--form", "outputs"];
+    machine.stdout(&order).await;
+    let drawn = std::fs::read_to_string(machine.folder.path().join("rows.jsonl")).unwrap();
+    assert_eq!(drawn, "{\"n\":0}\n{\"n\":6}\n{\"n\":10}\n{\"n\":16}\n");
+
+    for (source, told) in [
+        (&["--run", "7"][..], "--run: there is no run 7"),
+        (&["--corpus", "none"], "--corpus: there is no corpus none"),
+        (&["--export", "7"], "--export: there is no export 7"),
+        (&["numbers.jsonl", "--run", run], "cannot be used with"),
+        (&[], "required"),
+    ] {
+        let output = machine.run(&[&["datasets", "add", "x"][..], source].concat()).await;
+        assert!(output.code == Some(2) && output.stderr.contains(told), "{source:?}: {}", output.stderr);
+    }
 }

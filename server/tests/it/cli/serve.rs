@@ -213,3 +213,13 @@ async fn a_database_that_refuses_connections_is_said_to() {
     assert_eq!(said.code, Some(1));
     assert!(said.stderr.contains("Connection refused"), "{}", said.stderr);
 }
+
+#[tokio::test]
+async fn a_database_that_is_named_counts_more_than_a_data_directory_of_the_environment() {
+    let project = Project::new();
+    let mut command = project.groundstate("runs list --database-url postgres://postgres@127.0.0.1:1/postgres");
+    let said = super::said(command.env("GROUNDSTATE_DATA", project.join("data"))).await;
+    assert_eq!(said.code, Some(1));
+    assert!(said.stderr.contains("Connection refused"), "{}", said.stderr);
+    assert!(!project.join("data").exists());
+}

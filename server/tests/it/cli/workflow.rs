@@ -55,7 +55,7 @@ async fn a_new_workflow_is_checked_tried_and_run(pool: PgPool) {
     assert_eq!(played.code, Some(0), "{}", played.stderr);
     assert!(played.stdout.contains("  too_short            1\n"), "{}", played.stdout);
     let rows = std::fs::read_to_string(folder.path().join("rows.jsonl")).unwrap();
-    insta::assert_snapshot!(rows, @r#"{"messages":[{"role":"user","content":"What about The?"},{"role":"assistant","content":"The bridge was opened in 1932 by the mayor."}]}"#);
+    insta::assert_snapshot!(rows, @r#"{"messages":[{"role":"user","content":"What about The?"},{"role":"assistant","content":"The bridge was opened in 1932 by the mayor."}],"stand_ins":["judge","writer"]}"#);
     let id = played.stdout.split_whitespace().nth(1).unwrap();
     let all = run(&["workflow", "rows", id, "--all"]).await;
     assert_eq!(all.stdout.lines().count(), 3, "{}", all.stdout);
@@ -99,7 +99,7 @@ async fn mistakes_are_said_at_once_with_their_places() {
     std::fs::write(&file, text.replace("ends: too_short", "ends: short")).unwrap();
     let differs = run(&["workflow", "check"]).await;
     insta::assert_snapshot!(differs.stderr, @"
-    workflows/questions/workflow.yaml: samples[1]: was to end as `short`, and ended as `too_short`
+    workflows/questions/workflow.yaml:30: samples[1]: was to end as `short`, and ended as `too_short`
     1 problem found; nothing was done
     ");
     let unbound =
@@ -176,7 +176,67 @@ async fn a_dataset_is_played_row_by_row_and_an_index_is_searched(pool: PgPool) {
     assert!(named.contains("`questions` has no column `qu`, which the input `question` is taken from"), "{named}");
     put("bad.jsonl", "{\"question\": \"x\"}\n{\"question\": \"a\\u0000\"}\n");
     let bad = refused(&["workflow", "run", "look_up", "--rows", "bad.jsonl"]).await;
-    assert!(bad.contains("bad.jsonl:2: is no JSON object: a text holds the character U+0000"), "{bad}");
+    let expected = "bad.jsonl:2: is no JSON object: a text holds the character U+0000 (column `question`)\n";
+    assert!(bad.contains(expected), "{bad}");
+    put("late.csv", "question\nx\n");
+    insta::assert_snapshot!(refused(&["workflow", "run", "look_up", "--rows", "late.csv"]).await, @"
+    late.csv:1: is no JSON object: expected value, column 1; the file must be JSONL, an object a line; for CSV, Parquet and others, make a dataset with `groundstate datasets add`
+    1 problem found; nothing was done
+    ");
+    // One row is read as strictly as a file.
+    for (row, reason) in [
+        (r#"{"question": "a\u0000"}"#, "a text holds the character U+0000 (column `question`)"),
+        (r#"{"question": 1e400}"#, "a number is too large (column `question`)"),
+        (r#"{"question": "a", "question": "b"}"#, "the key `question` is written twice in one object"),
+    ] {
+        put("bad.jsonl", row);
+        let of_file = refused(&["workflow", "run", "look_up", "--rows", "bad.jsonl"]).await;
+        let of_flag = refused(&["workflow", "try", "look_up", "--input", row]).await;
+        assert!(of_file.starts_with(&format!("bad.jsonl:1: is no JSON object: {reason}\n")), "{of_file}");
+        assert!(of_flag.starts_with(&format!("--input: is no JSON object: {reason}\n")), "{of_flag}");
+    }
+}
+
+const FIRST: &str = "
+workflow: first
+input: {texts: list<text>}
+steps: {same: {code: texts}}
+output: {texts: same}
+messages: '[{\"role\": \"assistant\", \"content\": output.texts[0]}]'
+pairs: '[{\"chosen\": output.texts[0], \"rejected\": output.texts[1]}]'
+samples: [{input: {texts: [a, b]}, output: {texts: [a, b]}}]
+";
+
+#[sqlx::test(migrations = "../migrations")]
+async fn rows_that_cannot_be_written_are_left_out(pool: PgPool) {
+    let folder = tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("workflows/first")).unwrap();
+    std::fs::write(folder.path().join("workflows/first/workflow.yaml"), FIRST).unwrap();
+    let rows = [r#"{"texts": ["a", "b"]}"#, r#"{"texts": ["c"]}"#, r#"{"texts": []}"#];
+    std::fs::write(folder.path().join("in.jsonl"), rows.join("\n")).unwrap();
+    let run = async |arguments: &[&str]| {
+        let mut command = groundstate(arguments);
+        let said = said(command.current_dir(folder.path()).env("DATABASE_URL", database_url(&pool))).await;
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        said
+    };
+    let played = run(&["workflow", "run", "first", "--rows", "in.jsonl", "--form", "messages"]).await;
+    assert!(played.stdout.contains("written      2 lines in rows.jsonl"), "{}", played.stdout);
+    let left_out = "1 row is left out: row 2: ";
+    assert!(played.stderr.contains(left_out), "{}", played.stderr);
+    let written = std::fs::read_to_string(folder.path().join("rows.jsonl")).unwrap();
+    let line = |text: &str| format!("{{\"messages\":[{{\"role\":\"assistant\",\"content\":\"{text}\"}}]}}\n");
+    assert_eq!(written, line("a") + &line("c"));
+
+    let id = played.stdout.split_whitespace().nth(1).unwrap();
+    let messages = run(&["workflow", "rows", id, "--form", "messages"]).await;
+    assert_eq!(messages.stdout, written);
+    assert!(messages.stderr.starts_with(left_out) && messages.stderr.lines().count() == 1, "{}", messages.stderr);
+    let pairs = run(&["workflow", "rows", id, "--form", "pairs"]).await;
+    assert_eq!(pairs.stdout, "{\"chosen\":\"a\",\"rejected\":\"b\"}\n");
+    assert!(pairs.stderr.starts_with("2 rows are left out: row 1: "), "{}", pairs.stderr);
+    let outputs = run(&["workflow", "rows", id, "--form", "outputs"]).await;
+    assert_eq!((outputs.stdout.lines().count(), outputs.stderr.as_str()), (3, ""));
 }
 
 const RANKING: &str = "

@@ -1,17 +1,25 @@
 //! /api/v1/projects/{project}/datasets, /api/v1/datasets
 
+use std::sync::Arc;
+
 use chrono::TimeDelta;
-use domain::api::{BuildState, DatasetRows, DatasetSummary, DatasetUpload, ExportSummary, Page};
+use domain::api::workflows::OutputRow;
+use domain::api::{BuildState, DatasetRows, DatasetSummary, DatasetUpload, ExportSummary, Page, RunSummary};
 use domain::dataset::{Column, ColumnType, DatasetSource};
 use domain::job::{JobKind, JobState};
 use domain::storage::ProjectStorage;
 use reqwest::{Method, StatusCode};
+use rows::{RowResources, RowRun};
+use runtime::{ModelClients, Options, Player};
 use serde_json::{Value, json};
 use sqlx::PgPool;
+use tokio_util::sync::CancellationToken;
+use tools::Tools;
 
 use super::TestApp;
+use crate::support::documents::few;
 use crate::support::jobs;
-use crate::support::play::{HELP, TRANSFER, exported, played};
+use crate::support::play::{HELP, TRANSFER, exported, hasty, played};
 use crate::support::until;
 
 const ALL: &str = "/api/v1/projects/default/datasets";
@@ -237,6 +245,99 @@ async fn runs_corpora_and_exports_become_datasets(pool: PgPool) {
         }
     }
     assert_eq!(stored(&app).await, 4);
+}
+
+/// Asks no model. Rows have one of two outputs, or none.
+const SIFT: &str = "
+workflow: sift
+input: {n: integer, note: 'text?'}
+steps:
+  small: {end: {when: 'n < 2', as: small}}
+  large: {end: {when: 'n > 7', as: large, success: true, output: {large: n}}}
+output: {n: n, note: note}
+samples: [{input: {n: 1}, ends: small}]
+";
+const RUNS: &str = "/api/v1/projects/default/workflows/sift/runs";
+
+/// An app whose project has the workflow.
+async fn with_workflow(pool: &PgPool) -> TestApp {
+    let app = TestApp::start(pool).await;
+    let mut files = few();
+    files.insert("workflows/sift/workflow.yaml", SIFT.to_owned());
+    let packed = projects::archive::pack(&files).unwrap();
+    let _: Value = super::archive::put(&app, "", packed, StatusCode::OK).await;
+    app
+}
+
+async fn play(app: &TestApp, run: &str) {
+    let objects = jobs::objects(app.files());
+    let resources = RowResources::new(ModelClients::new(hasty()), Some(objects), app.files(), Tools::default());
+    let options = Options { only: Some(run.parse().unwrap()), ..Options::default() };
+    let player: Player<Arc<RowRun>> = Player::new(app.pool.clone(), resources, options);
+    player.play(&CancellationToken::new()).await.unwrap();
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn the_outputs_of_a_run_of_a_workflow_become_a_dataset(pool: PgPool) {
+    let app = with_workflow(&pool).await;
+    let rows: Vec<Value> = (0..10).map(|n| json!({"n": n, "note": (n == 5).then_some("five")})).collect();
+    let run: RunSummary = app.post(RUNS, &json!({"rows": rows})).await;
+    let source = json!({"run": {"id": run.id}});
+    let empty = made(&app, "outputs", source.clone()).await;
+    assert_eq!(empty.reason.as_deref(), Some("no row of the run has an output so far"));
+
+    play(&app, &run.id).await;
+    let dataset = made(&app, "outputs", source).await;
+    assert_eq!((dataset.state, dataset.rows), (BuildState::Ready, Some(8)), "{:?}", dataset.reason);
+    let path = format!("/api/v1/datasets/{}", dataset.id);
+    let columns: Vec<Column> = app.json(&format!("{path}/columns")).await;
+    assert_eq!(columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["n", "note", "large"]);
+    let found: DatasetRows = app.json(&format!("{path}/rows")).await;
+    let of = |column: &str| found.rows.iter().map(|row| row.values[column].clone()).collect::<Vec<_>>();
+    assert_eq!(json!(of("n")), json!([2, 3, 4, 5, 6, 7, null, null]));
+    assert_eq!(json!(of("large")), json!([null, null, null, null, null, null, 8, 9]));
+    assert_eq!(found.rows[3].values["note"], "five");
+
+    let options = json!({"name": "a", "source": {"run": {"id": run.id, "all": true, "judging": run.id}}});
+    let refused = app.refused(ALL, &options).await;
+    let pointers: Vec<&str> = refused.iter().map(|(pointer, _)| pointer.as_str()).collect();
+    assert_eq!(pointers, ["/source/run/judging", "/source/run/all"]);
+    let export = json!({"source": {"run": {"id": run.id}}});
+    let refused = app.refused("/api/v1/projects/default/exports", &export).await;
+    assert!(refused[0].1.contains(" is a run of a workflow, and an export is made of conversations"), "{refused:?}");
+}
+
+/// The inputs of a run over a dataset, in order.
+async fn inputs(app: &TestApp, order: Value) -> Vec<Value> {
+    let run: RunSummary = app.post(RUNS, &order).await;
+    play(app, &run.id).await;
+    let rows: Vec<OutputRow> = app.json(&format!("/api/v1/runs/{}/rows?limit=200", run.id)).await;
+    assert_eq!(rows.len(), usize::try_from(run.planned).unwrap());
+    rows.into_iter().map(|row| row.input["n"].clone()).collect()
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_run_reads_a_sample_of_a_dataset(pool: PgPool) {
+    let app = with_workflow(&pool).await;
+    let text: String = (0..1_000).map(|n| format!("{{\"n\": {n}}}\n")).collect();
+    of_text(&app, "numbers", "numbers.jsonl", &text).await;
+    let part = json!({"name": "numbers", "first": 100, "count": 800, "sample": 20});
+    let drawn = inputs(&app, json!({"dataset": part, "seed": 5})).await;
+    let expected = [107, 159, 263, 285, 331, 397, 403, 416, 428, 453, 535, 551, 578, 585, 667, 696, 741, 778, 822, 897];
+    assert_eq!(json!(drawn), json!(expected));
+    let own = json!({"name": "numbers", "first": 100, "count": 800, "sample": 20, "seed": 5});
+    assert_eq!(inputs(&app, json!({"dataset": own, "seed": 6})).await, drawn, "its own seed counts");
+    assert_ne!(inputs(&app, json!({"dataset": part, "seed": 6})).await, drawn);
+    let all = inputs(&app, json!({"dataset": {"name": "numbers", "first": 990, "sample": 10}})).await;
+    assert_eq!(json!(all), json!((990..1_000).collect::<Vec<_>>()));
+    for (dataset, message) in [
+        (json!({"name": "numbers", "sample": 0}), "a sample has at least 1 row"),
+        (json!({"name": "numbers", "first": 900, "sample": 101}), "a sample of 101 rows cannot be drawn from 100 rows"),
+        (json!({"name": "numbers", "seed": 1}), "`seed` draws a sample; say with `sample` how many rows it has"),
+    ] {
+        let refused = app.refused(RUNS, &json!({"dataset": dataset})).await;
+        assert_eq!(refused, [("/dataset".to_owned(), message.to_owned())]);
+    }
 }
 
 #[sqlx::test(migrations = "../migrations")]

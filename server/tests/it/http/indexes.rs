@@ -1,13 +1,14 @@
 //! /api/v1/projects/{project}/indexes, /api/v1/indexes
 
-use domain::api::{BuildState, Hit, IndexSummary, Page};
+use domain::api::{BuildState, Hit, IndexSummary, Page, RunSummary};
 use domain::job::JobKind;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use super::TestApp;
 use super::datasets::of_text;
+use super::{TestApp, archive};
+use crate::support::documents::few;
 use crate::support::jobs;
 
 const ALL: &str = "/api/v1/projects/default/indexes";
@@ -90,5 +91,31 @@ async fn columns_are_named_or_must_be_the_usual_ones(pool: PgPool) {
         (json!({"name": "x", "dataset": dataset.id, "columns": {"text": ""}}), "/columns/text"),
     ] {
         assert_eq!(app.refused(ALL, &body).await[0].0, pointer);
+    }
+}
+
+/// Runs that have not ended read them: their rows could not be played on.
+#[sqlx::test(migrations = "../migrations")]
+async fn what_a_run_reads_is_not_deleted(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let mut files = few();
+    let searching = "workflow: look_up\ninput: {title: text}\nsteps: {found: {search: {index: wiki, query: title}}}\n\
+                     output: {found: found}\n";
+    files.insert("workflows/look_up/workflow.yaml", searching.to_owned());
+    let _: Value = archive::put(&app, "", projects::archive::pack(&files).unwrap(), StatusCode::OK).await;
+    let articles = of_text(&app, "articles", "articles.jsonl", ARTICLES).await;
+    let asked = of_text(&app, "asked", "asked.jsonl", ARTICLES).await;
+    let index = built(&app, &json!({"name": "articles", "dataset": articles.id})).await;
+    let order = json!({"dataset": {"name": "asked"}, "indexes": {"wiki": "articles"}});
+    let run: RunSummary = app.post("/api/v1/projects/default/workflows/look_up/runs", &order).await;
+    let (index, asked) = (format!("/api/v1/indexes/{}", index.id), format!("/api/v1/datasets/{}", asked.id));
+    for (path, what) in [(&index, "index"), (&asked, "dataset")] {
+        let (status, answer) = app.send(Method::DELETE, path, &json!({})).await;
+        let expected = format!("the run {} still reads the {what}; cancel it, or wait for its end", run.id);
+        assert_eq!((status, answer["detail"].as_str()), (StatusCode::CONFLICT, Some(expected.as_str())));
+    }
+    let _: RunSummary = app.post(&format!("/api/v1/runs/{}/cancel", run.id), &json!({})).await;
+    for path in [&index, &asked] {
+        assert_eq!(app.send(Method::DELETE, path, &json!({})).await.0, StatusCode::NO_CONTENT);
     }
 }

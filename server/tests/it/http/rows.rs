@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::access::Role;
 use domain::api::documents::DocumentSummary;
 use domain::api::workflows::{AnswerKind, OutputRow, RowTrace, RowsSummary, WorkflowGraph};
-use domain::api::{Page, RunState, RunSummary, RunTerms};
+use domain::api::{BuildState, IndexSummary, Page, RunState, RunSummary, RunTerms};
 use domain::corpus::Report;
 use domain::forecast::Forecast;
 use domain::project::Kind;
@@ -18,7 +18,9 @@ use sqlx::PgPool;
 use strum::VariantArray;
 use tokio_util::sync::CancellationToken;
 
-use super::TestApp;
+use super::datasets::of_text;
+use super::indexes::built;
+use super::{TestApp, archive};
 use crate::support::documents::few;
 use crate::support::play::hasty;
 
@@ -43,7 +45,7 @@ pub fn documents() -> Files {
 async fn the_steps_of_a_workflow_are_drawn(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let packed = projects::archive::pack(&documents()).unwrap();
-    let _: Value = super::archive::put(&app, "", packed, StatusCode::OK).await;
+    let _: Value = archive::put(&app, "", packed, StatusCode::OK).await;
     let app = app.member(Role::Viewer).await;
     let graph: WorkflowGraph = app.post(GRAPH, &json!({})).await;
     let addresses: Vec<&str> = graph.steps.iter().map(|step| step.address.as_str()).collect();
@@ -65,7 +67,7 @@ async fn the_steps_of_a_workflow_are_drawn(pool: PgPool) {
 async fn a_run_has_as_many_rows_as_its_project_allows(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let packed = projects::archive::pack(&documents()).unwrap();
-    let _: Value = super::archive::put(&app, "", packed, StatusCode::OK).await;
+    let _: Value = archive::put(&app, "", packed, StatusCode::OK).await;
     let limits = json!({"conversations": 1, "rows": 2});
     let (status, answer) = app.send(Method::PUT, "/api/v1/projects/default/storage", &limits).await;
     assert_eq!(status, StatusCode::OK, "{answer}");
@@ -81,7 +83,7 @@ async fn a_run_has_as_many_rows_as_its_project_allows(pool: PgPool) {
 async fn a_run_is_ordered_played_and_read(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let packed = projects::archive::pack(&documents()).unwrap();
-    let _: Value = super::archive::put(&app, "", packed, StatusCode::OK).await;
+    let _: Value = archive::put(&app, "", packed, StatusCode::OK).await;
     let app = app.member(Role::Runner).await;
     for kind in Kind::VARIANTS.iter().map(|kind| kind.folder()) {
         let listed: Page<DocumentSummary> = app.json(&format!("/api/v1/projects/default/{kind}")).await;
@@ -143,7 +145,7 @@ async fn figures_are_read(app: &TestApp, path: &str, ended: &[OutputRow]) {
 async fn a_forecast_is_made_from_the_first_rows(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let packed = projects::archive::pack(&documents()).unwrap();
-    let _: Value = super::archive::put(&app, "", packed, StatusCode::OK).await;
+    let _: Value = archive::put(&app, "", packed, StatusCode::OK).await;
     let app = app.member(Role::Runner).await;
     let rows: Vec<Value> = (0..8)
         .map(|n| json!({"text": if n % 2 == 0 { "Bees make honey in summer, people say." } else { "no" }}))
@@ -176,7 +178,7 @@ async fn play(pool: &PgPool, run: &str) {
 async fn orders_that_cannot_be_played_are_refused(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let packed = projects::archive::pack(&documents()).unwrap();
-    let _: Value = super::archive::put(&app, "", packed, StatusCode::OK).await;
+    let _: Value = archive::put(&app, "", packed, StatusCode::OK).await;
     let order = json!({"models": {"writer": "gpt@http://here/v1", "jugde": "scripted"}, "columns": {"txt": "a"},
                        "retries": 101, "budget": {"tokens": -1}});
     let (status, problem) = app.send(Method::POST, RUNS, &order).await;
@@ -198,4 +200,44 @@ async fn orders_that_cannot_be_played_are_refused(pool: PgPool) {
     assert_eq!(status, StatusCode::NOT_FOUND);
     let viewer = app.member(Role::Viewer).await;
     assert_eq!(viewer.send(Method::POST, RUNS, &json!({})).await.0, StatusCode::FORBIDDEN);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn an_order_names_indexes_that_can_be_searched(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let mut files = few();
+    let searching = "workflow: look_up\ninput: {title: text}\nsteps: {found: {search: {index: wiki, query: title}}}\n\
+                     output: {found: found}\n";
+    files.insert("workflows/look_up/workflow.yaml", searching.to_owned());
+    let _: Value = archive::put(&app, "", projects::archive::pack(&files).unwrap(), StatusCode::OK).await;
+    let runs = RUNS.replace("questions", "look_up");
+    let articles =
+        of_text(&app, "articles", "articles.jsonl", r#"{"id": "a", "title": "Bonn", "text": "A city."}"#).await;
+    let untitled = of_text(&app, "untitled", "untitled.csv", "key,body\nx,one\n").await;
+    let ready = built(&app, &json!({"name": "ready", "dataset": articles.id})).await;
+    let failed = built(&app, &json!({"name": "failed", "dataset": untitled.id})).await;
+    let indexes = "/api/v1/projects/default/indexes";
+    // Nobody works on their jobs here.
+    let building: IndexSummary = app.post(indexes, &json!({"name": "building", "dataset": articles.id})).await;
+    let stopped: IndexSummary = app.post(indexes, &json!({"name": "stopped", "dataset": articles.id})).await;
+    let stopped: IndexSummary = app.post(&format!("/api/v1/indexes/{}/cancel", stopped.id), &json!({})).await;
+    let states = [&ready, &failed, &building, &stopped].map(|index| index.state);
+    assert_eq!(states, [BuildState::Ready, BuildState::Failed, BuildState::Building, BuildState::Cancelled]);
+
+    let order = |own: &str, name: &str| json!({"rows": [{"title": "Bonn"}], "indexes": {own: name}});
+    for (own, name, detail) in [
+        ("wiki", "nowhere", "there is no index `nowhere`"),
+        ("wiki", "failed", "the index `failed` is failed, so it cannot be searched"),
+        ("wiki", "building", "the index `building` is building, so it cannot be searched"),
+        ("wiki", "stopped", "the index `stopped` is cancelled, so it cannot be searched"),
+        ("wikis", "ready", "no step searches `wikis` (did you mean `wiki`?)"),
+    ] {
+        let refused = app.refused(&runs, &order(own, name)).await;
+        assert_eq!(refused[0], ("/indexes".to_owned(), detail.to_owned()));
+    }
+    let unnamed = app.refused(&runs, &json!({"rows": [{"title": "Bonn"}]})).await;
+    let detail = "a step searches `wiki`: name an index for it, or put a passages.jsonl beside the workflow";
+    assert_eq!(unnamed, [("/indexes".to_owned(), detail.to_owned())]);
+    assert_eq!(app.json::<Page<RunSummary>>(&runs).await.items, [], "none of them is stored");
+    assert_eq!(app.post::<RunSummary>(&runs, &order("wiki", "ready")).await.planned, 1);
 }

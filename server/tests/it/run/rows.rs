@@ -1,16 +1,19 @@
-//! Runs of workflows: streamed, killed, resumed, paused at a budget, and played again where no model answered.
+//! Runs of workflows: what rows become, killed, resumed, paused at a budget, and played again where no model answered.
+
+mod control;
+mod early;
+mod models;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::response::Response;
 use domain::api::workflows::{OutputRow, RowTrace};
 use domain::api::{RunState, RunSummary};
 use domain::budget::Budget;
-use futures::{StreamExt, stream};
+use llm::ModelSpec;
 use projects::library::Files;
 use projects::library::workflows::compile;
 use rows::order::{self, CheckedOrder, Order};
@@ -21,10 +24,9 @@ use serde_json::{Map, Value, json};
 use sqlx::PgPool;
 use store::{projects as stored, runs};
 use tokio::process::Child;
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::endpoint::{Endpoint, events, says, status};
+use crate::support::endpoint::{Endpoint, says, status};
 use crate::support::ledger;
 use crate::support::play::hasty;
 use crate::support::process::play;
@@ -51,10 +53,21 @@ output: {sections: sections}
 metrics: {sections: {value: len(output.sections)}}
 ";
 
+/// One request a row: what is in flight is what is played.
+const ECHO: &str = "
+workflow: echo
+input: {topic: text}
+steps: {said: {ask: {role: writer, prompt: 'say {{ topic }}'}}}
+output: {said: said}
+";
+
+fn prompt(request: &Value) -> &str {
+    request["messages"][0]["content"].as_str().unwrap()
+}
+
 /// What the model says, by the prompt alone.
 fn reply(request: &Value) -> String {
-    let prompt = request["messages"][0]["content"].as_str().unwrap();
-    let (word, rest) = prompt.split_once(' ').unwrap();
+    let (word, rest) = prompt(request).split_once(' ').unwrap();
     match word {
         "outline" if rest.contains("nothing") => "\u{a0}".to_owned(),
         "outline" => (0..3).map(|i| format!("{rest} part {i}\n")).collect(),
@@ -71,15 +84,24 @@ fn topics(n: usize) -> Vec<Map<String, Value>> {
     (0..n).map(|i| json!({"topic": format!("topic {i}")}).as_object().unwrap().clone()).collect()
 }
 
-/// A stored run.
+/// A stored run of the first workflow, both of whose roles one endpoint plays.
 async fn ordered(pool: &PgPool, endpoint: &Endpoint, rows: Vec<Map<String, Value>>, budget: Budget) -> RowRun {
+    let order = Order { models: played_by(&endpoint.model()), budget, ..order_of("report", rows) };
+    stored_order(pool, order).await
+}
+
+/// One model for both roles.
+fn played_by(model: &str) -> BTreeMap<String, ModelSpec> {
+    ["writer", "judge"].map(|role| (role.to_owned(), model.parse::<ModelSpec>().unwrap())).into()
+}
+
+/// A stored run of one of the workflows here.
+async fn stored_order(pool: &PgPool, order: Order) -> RowRun {
     let mut files = Files::default();
     files.insert("workflows/report/workflow.yaml", WORKFLOW.to_owned());
+    files.insert("workflows/echo/workflow.yaml", ECHO.to_owned());
     let (workflows, problems) = compile(&files);
     assert!(problems.is_empty(), "{problems:?}");
-    let model: llm::ModelSpec = endpoint.model().parse().unwrap();
-    let models = ["writer", "judge"].map(|role| (role.to_owned(), model.clone()));
-    let order = Order { models: models.into(), budget, ..order_of("report", rows) };
     let checked = order::check(order, &workflows, &files).map_err(|wrong| format!("{wrong:?}")).unwrap();
     stored_run(pool, checked, &resources()).await
 }
@@ -124,6 +146,12 @@ async fn played(run: RowRun) -> Arc<RowRun> {
 
 pub async fn played_with(run: RowRun, resources: RowResources) -> Arc<RowRun> {
     let run = Arc::new(run);
+    player(&run, resources).play(&CancellationToken::new()).await.unwrap();
+    run
+}
+
+/// A player of this run alone.
+fn player(run: &Arc<RowRun>, resources: RowResources) -> Player<Arc<RowRun>> {
     let options = Options {
         concurrency: 4,
         only: Some(run.control.run.id),
@@ -131,10 +159,14 @@ pub async fn played_with(run: RowRun, resources: RowResources) -> Arc<RowRun> {
         drain: Duration::ZERO,
         ..Options::default()
     };
-    let player: Player<Arc<RowRun>> = Player::new(run.control.pool.clone(), resources, options);
-    player.know(Arc::clone(&run));
-    player.play(&CancellationToken::new()).await.unwrap();
-    run
+    let player = Player::new(run.control.pool.clone(), resources, options);
+    player.know(Arc::clone(run));
+    player
+}
+
+/// The run as another process takes it up.
+async fn taken_up(run: &RowRun) -> RowRun {
+    RowRun::load(&run.control.pool, run.control.run.id, &resources()).await.unwrap()
 }
 
 async fn summary(pool: &PgPool, run: &RowRun) -> RunSummary {
@@ -167,59 +199,8 @@ async fn rows_become_what_the_model_says_joined_in_order(pool: PgPool) {
     assert_eq!(endpoint.requests().len(), 3 * (1 + 3 + 6) + 1);
 }
 
-#[sqlx::test(migrations = "../migrations")]
-async fn what_follows_from_the_first_item_is_asked_while_the_reply_still_comes(pool: PgPool) {
-    let (verdicts, judged) = watch::channel(0);
-    let verdicts = Arc::new(verdicts);
-    let endpoint = Endpoint::start(move |request| {
-        let text = reply(request);
-        if !text.contains(" part ") || text.starts_with('[') || text.starts_with("yes") {
-            if text.starts_with("yes") {
-                verdicts.send_modify(|n| *n += 1);
-            }
-            return says(&text);
-        }
-        // The outline: its last line comes when the claims of its first section are judged.
-        let (first, rest) = text.split_once('\n').map(|(first, rest)| (format!("{first}\n"), rest.to_owned())).unwrap();
-        let mut judged = judged.clone();
-        let delta = |text: &str| {
-            let delta = json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": null}]});
-            Ok::<_, std::io::Error>(format!("data: {delta}\n\n"))
-        };
-        let begun = stream::iter([delta(&first)]);
-        let later = stream::once(async move {
-            let _ = judged.wait_for(|n| *n >= 2).await;
-            let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}],
-                             "usage": {"prompt_tokens": 1, "completion_tokens": 9}});
-            delta(&rest).map(|text| format!("{text}data: {end}\n\ndata: [DONE]\n\n"))
-        });
-        events(Body::from_stream(begun.chain(later)))
-    })
-    .await;
-    let run = ordered(&pool, &endpoint, topics(1), Budget::default()).await;
-    let run = tokio::time::timeout(Duration::from_mins(1), played(run)).await.expect("the outline comes to its end");
-    let rows = outputs(&pool, &run).await;
-    assert_eq!(rows[0].output.as_ref().unwrap()["sections"].as_array().unwrap().len(), 3);
-    assert_eq!(endpoint.requests().len(), 10, "nothing was asked twice");
-    ledger::check(&pool, run.control.run.id).await;
-    streamed_in_time(&traced(&pool, &run, 0).await);
-}
-
 async fn traced(pool: &PgPool, run: &RowRun, position: i32) -> RowTrace {
     trace::of(pool, &run.control.run, &run.kind.rows, position).await.unwrap().unwrap()
-}
-
-/// What follows from the beginning of the outline was asked before the outline was whole.
-fn streamed_in_time(row: &RowTrace) {
-    let timing = |step: &str| {
-        let found = row.requests.iter().find(|request| request.step == step).unwrap_or_else(|| panic!("no {step}"));
-        found.timing.unwrap()
-    };
-    assert_eq!((row.requests.len(), row.requests[0].step.as_str(), row.attempt), (10, "outline", 1));
-    let (outline, first) = (timing("outline"), timing("sections[0].checked[0].verdict"));
-    let whole = outline.asked + i64::try_from(outline.answered).unwrap();
-    assert!(!outline.early && first.early && first.asked > outline.asked && first.asked <= whole, "{row:?}");
-    assert!(outline.sent <= outline.first_byte && outline.first_byte < Some(outline.answered), "{outline:?}");
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -280,9 +261,7 @@ async fn a_budget_pauses_a_run_of_rows_and_it_goes_on(pool: PgPool) {
     let mut db = pool.acquire().await.unwrap();
     store::control::set_budget(&mut db, run.control.run.id, &Budget::default()).await.unwrap();
     store::control::resume(&mut db, run.control.run.id).await.unwrap();
-    let again =
-        RowRun::load(&pool, run.control.run.id, &RowResources::of_clients(ModelClients::new(hasty()))).await.unwrap();
-    let again = played(again).await;
+    let again = played(taken_up(&run).await).await;
     assert_eq!(summary(&pool, &again).await.accepted, 8);
     ledger::check(&pool, run.control.run.id).await;
 }

@@ -1,7 +1,7 @@
 //! The shipped workflows over HTTP: replies that stream with delays that differ each time, connections that break, processes that
 //! are killed. The rows are those that the stand-ins give when they answer one after another.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -75,6 +75,7 @@ fn expected(workflow: &Arc<Workflow>, position: usize, input: &Map<String, Value
         input: input.clone(),
         output,
         metrics: figures.into_iter().filter_map(|(name, value)| Some((name, value.ok()?))).collect(),
+        stand_ins: BTreeSet::new(),
     }
 }
 

@@ -119,7 +119,7 @@ fn Run(run: RunSummary) -> impl IntoView {
         <h1>{title}</h1>
         <RunControls run>
             <Settings followed />
-            {(!followed.plays_rows()).then(|| view! { <MakeDataset id=followed.id() /> })}
+            <MakeDataset id=followed.id() />
         </RunControls>
         <Stale error=lost />
         <RunHeader run />

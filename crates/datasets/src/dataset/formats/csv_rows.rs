@@ -126,11 +126,16 @@ impl Table {
         }
         let has_lines = self.record.iter().next_back().is_some_and(|cell| cell.contains(&b'\n'));
         self.quoted = has_lines.then_some(line);
-        let text = |cell: &[u8]| {
+        let text = |(i, cell): (usize, &[u8])| {
             let text = std::str::from_utf8(cell).map_err(|e| format!("it is not UTF-8 text: {e}"))?;
-            if text.contains('\0') { Err("a text holds the character U+0000".to_owned()) } else { Ok(text.to_owned()) }
+            if text.contains('\0') {
+                // The first line has no columns yet.
+                let column = self.names.get(i).map(|name| format!(" (column `{name}`)")).unwrap_or_default();
+                return Err(format!("a text holds the character U+0000{column}"));
+            }
+            Ok(text.to_owned())
         };
-        let cells = self.record.iter().map(text).collect::<Result<Vec<_>, _>>();
+        let cells = self.record.iter().enumerate().map(text).collect::<Result<Vec<_>, _>>();
         let cells = cells.map_err(|message| SourceError::new(&self.file, Place::Line(line), message))?;
         Ok(Some(Line { number: line, bytes: self.record.as_slice().len() + cells.len(), cells }))
     }

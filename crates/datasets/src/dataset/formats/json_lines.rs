@@ -19,7 +19,7 @@ fn next(lines: &mut Lines) -> Result<Option<PlacedRow>, SourceError> {
     let Some((number, line)) = lines.next()? else { return Ok(None) };
     let bytes = line.len();
     let begins_list = number == 1 && line.trim_start().starts_with('[');
-    let message = match untrusted::json(line) {
+    let message = match untrusted::row(line) {
         Ok(Value::Object(row)) => return Ok(Some(PlacedRow { place: Place::Line(number), bytes, row })),
         _ if begins_list => {
             "the file is a JSON array, and each line must be an object; write it with: jq -c '.[]'".to_owned()

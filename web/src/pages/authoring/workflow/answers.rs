@@ -42,7 +42,7 @@ fn Times(times: AnswerTimes) -> impl IntoView {
         Some(view! {
             <div>
                 <dt>{label}</dt>
-                <dd>{format::duration(seconds)}</dd>
+                <dd>{format::seconds(seconds)}</dd>
             </div>
         })
     };

@@ -68,6 +68,7 @@ impl Fields {
             version: None,
             first: fields.whole("/dataset/first", &self.first.read_untracked()),
             count: fields.whole("/dataset/count", &self.count.read_untracked()),
+            ..DatasetRows::default()
         });
         let chosen = |bound: &[(String, RwSignal<String>)]| -> BTreeMap<String, String> {
             let typed = bound.iter().map(|(name, value)| (name.clone(), value.read_untracked().trim().to_owned()));

@@ -68,7 +68,7 @@ pub fn OutputRows(followed: LiveRun) -> impl IntoView {
 
 #[component]
 fn Row(row: OutputRow, href: String) -> impl IntoView {
-    let OutputRow { position, ended, accepted, reason, input, output, metrics } = row;
+    let OutputRow { position, ended, accepted, reason, input, output, metrics, .. } = row;
     let tone = if accepted { Tone::Good } else { Tone::Neutral };
     let open = RwSignal::new(false);
     let title = input.values().find_map(Value::as_str).map(shortened).unwrap_or_default();
