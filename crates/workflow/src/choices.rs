@@ -50,7 +50,8 @@ impl Choices {
         if let Some(choice) = begun.max_by_key(|choice| choice.plain.len()) {
             return Ok(&choice.text);
         }
-        let mut beginnings = self.0.iter().filter(|choice| is_cut && !said.is_empty() && choice.plain.starts_with(&said));
+        let mut beginnings =
+            self.0.iter().filter(|choice| is_cut && !said.is_empty() && choice.plain.starts_with(&said));
         match (beginnings.next(), beginnings.next()) {
             (Some(only), None) => Ok(&only.text),
             _ => Err(format!("it is none of these: {}", listed(self.0.iter().map(|choice| choice.text.as_str())))),

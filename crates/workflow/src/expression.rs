@@ -283,7 +283,8 @@ impl Inference<'_> {
                 self.named(&name.node.ident);
                 let is_local = self.locals.iter().any(|(local, _)| *local == name.node.ident);
                 if !is_local && self.scope.values.contains_key(&name.node.ident) {
-                    let message = format!("`{0}` is a value here, and no function; choose another name for it", name.node.ident);
+                    let message =
+                        format!("`{0}` is a value here, and no function; choose another name for it", name.node.ident);
                     self.problems.push(message);
                     return Type::Any;
                 }

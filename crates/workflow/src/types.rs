@@ -160,7 +160,13 @@ impl Type {
             (Self::Boolean, Value::Bool(_)) | (Self::Number, Value::Number(_)) | (Self::Text, Value::String(_)) => {
                 Ok(())
             }
-            (Self::Integer, Value::Number(number)) => if is_whole(number) { Ok(()) } else { fraction(number) },
+            (Self::Integer, Value::Number(number)) => {
+                if is_whole(number) {
+                    Ok(())
+                } else {
+                    fraction(number)
+                }
+            }
             (Self::List(of) | Self::Stream(of), Value::Array(items)) => {
                 items.iter().enumerate().try_for_each(|(i, item)| of.check(item, &format!("{at}[{i}]")))
             }
@@ -296,7 +302,9 @@ mod tests {
 
     #[test]
     fn types_are_read_and_written_alike() {
-        for text in ["text", "number", "integer", "boolean", "any", "list<text>", "list<list<number>>", "text?", "list<text?>?"] {
+        for text in
+            ["text", "number", "integer", "boolean", "any", "list<text>", "list<list<number>>", "text?", "list<text?>?"]
+        {
             assert_eq!(Type::declared(&json!(text)).map(|of| of.to_string()), Ok(text.to_owned()));
         }
         let record = Type::declared(&json!({"id": "text", "tags": "list<text>", "at": {"line": "integer"}}));

@@ -67,8 +67,7 @@ impl Client {
         let waiting = ReplyWait { wait: Wait::FirstByte, limit, until: sent + limit };
         let mut deadline = Deadline::new(waiting.until);
         let mut json = Vec::with_capacity(USUAL_BODY);
-        serde_json::to_writer(&mut json, body)
-            .map_err(|error| Failure::Unreachable { reason: error.to_string() })?;
+        serde_json::to_writer(&mut json, body).map_err(|error| Failure::Unreachable { reason: error.to_string() })?;
         // Wrapped, because a body that could be sent again is held in memory until the answer is there.
         let body = reqwest::Body::wrap(reqwest::Body::from(json));
         let request = self.http.post(url.clone()).header(CONTENT_TYPE, "application/json").body(body);

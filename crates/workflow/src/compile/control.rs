@@ -168,8 +168,17 @@ impl Compiler<'_> {
 
 /// What the program itself calls the end of a row.
 const OWN_ENDS: [&str; 11] = [
-    "failed_code", "failed_search", "failed_template", "failed_tool", "finished", "invalid_input", "invalid_reply",
-    "no_answer", "too_large", "too_many_items", "unfinished",
+    "failed_code",
+    "failed_search",
+    "failed_template",
+    "failed_tool",
+    "finished",
+    "invalid_input",
+    "invalid_reply",
+    "no_answer",
+    "too_large",
+    "too_many_items",
+    "unfinished",
 ];
 
 /// The type of a value that is replaced round by round: an empty list fills, a missing value comes.

@@ -10,8 +10,7 @@ use crate::types::Type;
 pub const RESERVED: [&str; 38] = [
     "and", "as", "assert", "async", "await", "break", "class", "continue", "ctx", "def", "del", "elif", "else",
     "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "load", "nonlocal", "not",
-    "or", "pass", "raise", "return", "try", "while", "with", "yield", "loop", "None",
-    "True", "False",
+    "or", "pass", "raise", "return", "try", "while", "with", "yield", "loop", "None", "True", "False",
 ];
 
 /// The names of one list of steps.

@@ -107,7 +107,8 @@ impl Fold {
             let Slot::Mapping(mapping) = self.slot_mut(id) else { return };
             let index = mapping.yielded.len();
             if index >= map.most {
-                let reason = format!("there are more than {} items; `most` of the step says how many there may be", map.most);
+                let reason =
+                    format!("there are more than {} items; `most` of the step says how many there may be", map.most);
                 return self.fail(id, "too_many_items", reason);
             }
             mapping.yielded.push(None);
