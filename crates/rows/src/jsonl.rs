@@ -7,13 +7,11 @@ use std::path::Path;
 use anyhow::bail;
 use domain::Problem;
 use domain::bad_input::BadInput;
+use domain::dataset::LONGEST_ROW;
 use domain::untrusted;
 use serde_json::{Map, Value};
 
 use crate::order::MOST_ROWS;
-
-/// Longest line of a file, in bytes.
-const LONGEST_LINE: u64 = 16 << 20;
 
 /// The rows of a file, an object a line. Blank lines are left out.
 ///
@@ -25,13 +23,13 @@ pub fn file(path: &Path) -> anyhow::Result<Vec<Map<String, Value>>> {
     let (mut rows, mut reader) = (Vec::new(), BufReader::new(opened));
     for number in 1.. {
         let mut line = Vec::new();
-        let read = reader.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line)?;
+        let read = reader.by_ref().take(LONGEST_ROW as u64 + 1).read_until(b'\n', &mut line)?;
         if read == 0 {
             break;
         }
         let problem = |message: String| BadInput(vec![Problem::new(&file, number, "", message)]);
-        if line.len() as u64 > LONGEST_LINE {
-            bail!(problem(format!("is longer than {LONGEST_LINE} bytes")));
+        if line.len() > LONGEST_ROW {
+            bail!(problem(format!("is longer than {LONGEST_ROW} bytes")));
         }
         let line = line.trim_ascii();
         if line.is_empty() {

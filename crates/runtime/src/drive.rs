@@ -236,7 +236,7 @@ struct Drive<'a, K: RunKind> {
     used: UsedServices,
     /// Whether the database may have requests of this attempt.
     asked_outside: bool,
-    /// One for the whole attempt: to join all that wait for it, and to leave them again, costs more than to be asked.
+    /// Registered once for the attempt: to register and leave with each wait costs more than to poll.
     halted: Pin<Box<WaitForCancellationFutureOwned>>,
     /// It is not played again, whoever spoiled it.
     is_last: bool,

@@ -196,7 +196,7 @@ pub async fn delete(tx: &mut PgConnection, id: Uuid) -> Result<DeleteOutcome> {
     Ok(if deleted > 0 { DeleteOutcome::Done } else { DeleteOutcome::Missing })
 }
 
-/// Refuses to delete a dataset or index that a run reads which has not ended: its rows could not be played on.
+/// Refuses if an unfinished run reads this dataset or index: its rows could not be played on.
 pub(crate) async fn refuse_if_read(db: &mut PgConnection, what: &'static str, id: Uuid) -> Result<()> {
     let run = sqlx::query_scalar!(
         "SELECT id FROM runs WHERE finished_at IS NULL AND state <> 'cancelled' AND (

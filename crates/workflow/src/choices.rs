@@ -3,7 +3,7 @@
 use domain::problem::listed;
 use domain::reasoning;
 
-/// Texts of one list, and letters of each.
+/// Texts of one list, and characters of each.
 const MOST: usize = 100;
 const LONGEST: usize = 100;
 
@@ -23,13 +23,16 @@ impl Choices {
     /// Why they cannot be told apart, as the rest of a sentence that begins with their field.
     pub fn of(texts: &[String]) -> Result<Self, String> {
         if !(2..=MOST).contains(&texts.len()) {
-            return Err(format!("has {} texts; expected 2 to {MOST}", texts.len()));
+            let count = texts.len();
+            return Err(format!("has {count} {}; expected 2 to {MOST}", if count == 1 { "text" } else { "texts" }));
         }
         let mut choices: Vec<Choice> = Vec::new();
         for text in texts {
             let plain = plain(text);
             if plain.is_empty() || text.chars().count() > LONGEST {
-                return Err(format!("has `{text}`; expected 1 to {LONGEST} letters, one of them a letter or a digit"));
+                return Err(format!(
+                    "has `{text}`; expected 1 to {LONGEST} characters, at least one of them a letter or a digit"
+                ));
             }
             if let Some(same) = choices.iter().find(|choice| choice.plain == plain) {
                 return Err(format!("has `{}` and `{text}`, which replies do not tell apart", same.text));
@@ -39,7 +42,7 @@ impl Choices {
         Ok(Self(choices))
     }
 
-    /// The choice that a reply is, or begins with. A reply that was cut off may also have only the beginning of one.
+    /// The choice that a reply is, or begins with. Of one that was cut off, the beginning is enough if only one choice can follow.
     ///
     /// # Errors
     /// It is none, in words for the model that is asked again.
@@ -47,13 +50,11 @@ impl Choices {
         let (said, _) = reasoning::split(reply, None);
         let said = plain(&said);
         let begun = self.0.iter().filter(|choice| begins_with(&said, &choice.plain));
-        if let Some(choice) = begun.max_by_key(|choice| choice.plain.len()) {
-            return Ok(&choice.text);
-        }
-        let mut beginnings =
-            self.0.iter().filter(|choice| is_cut && !said.is_empty() && choice.plain.starts_with(&said));
-        match (beginnings.next(), beginnings.next()) {
-            (Some(only), None) => Ok(&only.text),
+        let begun = begun.max_by_key(|choice| choice.plain.len());
+        let may_follow = |choice: &&Choice| choice.plain.len() > said.len() && choice.plain.starts_with(&said);
+        let mut longer = self.0.iter().filter(|_| is_cut && !said.is_empty()).filter(may_follow);
+        match (begun, longer.next(), longer.next()) {
+            (Some(choice), None, _) | (None, Some(choice), None) => Ok(&choice.text),
             _ => Err(format!("it is none of these: {}", listed(self.0.iter().map(|choice| choice.text.as_str())))),
         }
     }
@@ -85,8 +86,11 @@ mod tests {
             (" **Yes.**\n", Some("yes"), Some("yes")),
             ("No, because it rains.", Some("no"), Some("no")),
             ("no answer is given", Some("No answer"), Some("No answer")),
-            ("<think>yes or no?</think> no", Some("no"), Some("no")),
+            ("<think>yes or no?</think> no", Some("no"), None),
             ("ye", None, Some("yes")),
+            ("no", Some("no"), None),
+            ("no answ", Some("no"), None),
+            ("No.", Some("no"), None),
             ("n", None, None),
             ("yesterday", None, None),
             ("The reply is yes", None, None),
@@ -102,9 +106,9 @@ mod tests {
     #[test]
     fn choices_can_be_told_apart() {
         let said = |texts: &[&str]| choices(texts).unwrap_err();
-        assert_eq!(said(&["yes"]), "has 1 texts; expected 2 to 100");
+        assert_eq!(said(&["yes"]), "has 1 text; expected 2 to 100");
         assert_eq!(said(&["yes", "Yes."]), "has `yes` and `Yes.`, which replies do not tell apart");
-        assert!(said(&["yes", "-"]).starts_with("has `-`; expected 1 to 100 letters"));
-        assert!(said(&["yes", &"a".repeat(101)]).contains("expected 1 to 100 letters"));
+        assert!(said(&["yes", "-"]).starts_with("has `-`; expected 1 to 100 characters"));
+        assert!(said(&["yes", &"a".repeat(101)]).contains("expected 1 to 100 characters"));
     }
 }

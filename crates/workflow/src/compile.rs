@@ -11,7 +11,7 @@ mod steps;
 mod templates;
 mod tool;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use domain::document::{self, LocatedValue};
@@ -111,6 +111,8 @@ struct Compiler<'a> {
     blocks: Vec<Block>,
     expressions: Vec<PendingExpression>,
     templates: Environment<'static>,
+    /// Files whose filters and tests were looked at.
+    checked_templates: BTreeSet<String>,
     called: BTreeMap<String, Arc<Workflow>>,
     steps: usize,
     may_end: bool,
@@ -149,6 +151,7 @@ impl<'a> Compiler<'a> {
             blocks: Vec::new(),
             expressions: Vec::new(),
             templates,
+            checked_templates: BTreeSet::new(),
             called: BTreeMap::new(),
             steps: 0,
             may_end: false,
@@ -213,8 +216,9 @@ impl<'a> Compiler<'a> {
         let (_, known) = self.block(&spec.steps, "/steps");
         let (output, output_type) = self.record(&spec.output, "/output", &known);
         self.frames.clear();
+        let seen = Type::Record(input.iter().map(|(name, of)| (name.clone(), of.in_expressions())).collect());
         let input = Type::Record(input);
-        let row = [("input".to_owned(), input.in_expressions()), ("output".to_owned(), output_type.clone())];
+        let row = [("input".to_owned(), seen), ("output".to_owned(), output_type.clone())];
         self.frames.push(Frame::new(row));
         let metrics = spec.metrics.iter().map(|(name, metric)| {
             let at = format!("{}/value", domain::patch::join("/metrics", name));

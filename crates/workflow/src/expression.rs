@@ -284,7 +284,7 @@ impl Inference<'_> {
                 let is_local = self.locals.iter().any(|(local, _)| *local == name.node.ident);
                 if !is_local && self.scope.values.contains_key(&name.node.ident) {
                     let message =
-                        format!("`{0}` is a value here, and no function; choose another name for it", name.node.ident);
+                        format!("`{0}` is a value here and cannot be called; rename the value", name.node.ident);
                     self.problems.push(message);
                     return Type::Any;
                 }

@@ -160,8 +160,8 @@ impl Workflow {
     }
 
     /// The indexes that its steps search, also in the workflows that it uses, for which no passages stand beside them.
-    pub fn indexes_without_passages(&self) -> Vec<&str> {
-        let (mut all, mut found) = (vec![self], Vec::new());
+    pub fn indexes_without_passages(&self) -> BTreeSet<&str> {
+        let (mut all, mut found) = (vec![self], BTreeSet::new());
         while let Some(workflow) = all.pop().filter(|_| self.passages.is_empty()) {
             if workflow.passages.is_empty() {
                 found.extend(workflow.spec.indexes());

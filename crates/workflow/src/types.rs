@@ -103,7 +103,7 @@ impl Type {
         match (self, wanted) {
             // Whether a number is whole is known when it is there.
             (Self::Any, _) | (_, Self::Any) | (Self::Null, Self::Optional(_)) | (Self::Number, Self::Integer) => true,
-            (Self::Integer, wanted) => *wanted == Self::Number || *wanted == Self::Integer,
+            (Self::Integer, wanted) => *wanted == Self::Integer || Self::Number.fits(wanted),
             (known, Self::Optional(b)) => known.present().fits(b),
             (Self::List(a) | Self::Stream(a), Self::List(b) | Self::Stream(b)) => a.fits(b),
             (Self::Record(a), Self::Record(b)) => b.iter().all(|(key, of)| match a.get(key) {
@@ -130,6 +130,12 @@ impl Type {
     /// Gives a value of this type the keys that it may lack and does: they are `None`.
     pub fn complete(&self, value: &mut Value) {
         match (self, value) {
+            // Code counts with it, and a number with a point is no count.
+            (Self::Integer, Value::Number(number)) => {
+                if let Some(whole) = whole(number) {
+                    *number = whole;
+                }
+            }
             (Self::Optional(of), value) => of.complete(value),
             (Self::List(of) | Self::Stream(of), Value::Array(items)) => {
                 items.iter_mut().for_each(|item| of.complete(item));
@@ -185,7 +191,15 @@ impl Type {
 
 /// As JSON Schema has it, 2.0 is an integer.
 fn is_whole(number: &Number) -> bool {
-    number.as_f64().is_none_or(|number| number.fract() == 0.0)
+    number.is_i64() || number.is_u64() || whole(number).is_some()
+}
+
+/// A number such as 2.0 or 1e3 as one without a point, if a float tells exactly which one it is.
+#[expect(clippy::cast_possible_truncation, reason = "it is below 2^53")]
+fn whole(number: &Number) -> Option<Number> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let float = number.as_f64().filter(|_| !number.is_i64() && !number.is_u64())?;
+    (float.fract() == 0.0 && float.abs() < EXACT).then(|| Number::from(float as i64))
 }
 
 fn place(at: &str) -> String {
@@ -334,6 +348,10 @@ mod tests {
         let counts = Type::declared(&json!("list<integer>")).unwrap();
         assert_eq!(counts.check(&json!([1, -2, 3.0, 18_446_744_073_709_551_615_u64]), "counts"), Ok(()));
         assert_eq!(counts.check(&json!([1, 1.5]), "counts").unwrap_err(), "counts[1]: expected integer, found 1.5");
+        let mut whole = json!([1, 3.0, -2.0, 1.5]);
+        counts.complete(&mut whole);
+        assert_eq!(whole.to_string(), "[1,3,-2,1.5]");
+        assert!(counts.check(&json!([1e300]), "counts").is_err(), "a float does not tell whether it is whole");
         assert_eq!(counts.check(&json!(["1"]), "counts").unwrap_err(), "counts[0]: expected integer, found a text");
         let any = Type::declared(&json!("object")).unwrap();
         assert_eq!((any.check(&json!({"a": 1}), ""), any.in_expressions()), (Ok(()), Type::Any));

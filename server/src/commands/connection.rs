@@ -108,7 +108,11 @@ impl RunningPostgres {
 impl Connection {
     pub async fn open(args: &ConnectionArgs) -> anyhow::Result<Self> {
         let RunningPostgres { url, private } = RunningPostgres::start(args).await?;
-        let which = if private.is_some() { "the private PostgreSQL" } else { "the database of DATABASE_URL" };
+        let which = match &private {
+            Some(_) => "the private PostgreSQL",
+            None if args.is_url_given => "the database of --database-url",
+            None => "the database of DATABASE_URL",
+        };
         let pool = store::open(&url).await.with_context(|| format!("cannot use {which}"))?;
         Ok(Self { pool, url, private })
     }

@@ -110,7 +110,7 @@ pub async fn columns(State(pool): State<PgPool>, reader: Reader, Path(id): Path<
     Ok(Json(dataset.contents.map(|contents| contents.columns).unwrap_or_default()))
 }
 
-/// Delete a dataset that has no indexes
+/// Delete a dataset that has no indexes and that no unfinished run reads
 #[utoipa::path(delete, path = "/datasets/{dataset}", tag = "datasets", params(("dataset" = Uuid, Path)),
     responses((status = 204), Problems), security(("session" = []), ("token" = ["run"])))]
 pub async fn delete(State(app): State<App>, _: Runner, audit: Audit, Path(id): Path<Uuid>) -> Result<StatusCode> {

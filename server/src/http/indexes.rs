@@ -141,7 +141,7 @@ pub async fn cancel(
     Ok(Json(index))
 }
 
-/// Delete an index
+/// Delete an index that no unfinished run reads
 #[utoipa::path(delete, path = "/indexes/{index}", tag = "indexes", params(("index" = Uuid, Path)),
     responses((status = 204), Problems), security(("session" = []), ("token" = ["run"])))]
 pub async fn delete(State(app): State<App>, _: Runner, audit: Audit, Path(id): Path<Uuid>) -> Result<StatusCode> {

@@ -105,7 +105,7 @@ pub struct OutputRow {
     /// Figures of the workflow over the row.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metrics: Map<String, Value>,
-    /// Roles and tools that stand-ins played, and no model or service.
+    /// Roles and tools that stand-ins played instead of models and services.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub stand_ins: BTreeSet<String>,
 }

@@ -144,8 +144,8 @@ pub struct Ask {
     /// The JSON Schema of the reply: a file, or the schema itself. A reply that does not fit is asked for once more.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub returns: Value,
-    /// The reply is one of these texts, and so is the value: a classifier, which needs few tokens (`max_tokens`). Capitals, and
-    /// what a model puts around or behind the text, do not count. Any other reply is asked for once more.
+    /// The reply is one of these texts, and so is the value: a classifier, which needs few tokens (`max_tokens`). Capitals,
+    /// punctuation before the text, and anything after it do not count. Any other reply is asked for once more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
     /// The reply as a stream of items: `lines`, `json_items` (of a list), or `{pattern: REGEX}` for what stands between matches.

@@ -20,7 +20,7 @@ use crate::limits::{MOST_SENT_BYTES, MOST_SENT_BYTES_WITH_TOKENS};
 /// As much of an endpoint's words as a person wants to read in a log, in characters.
 const LONGEST_MESSAGE: usize = 300;
 
-/// So many bytes most requests need at most: a longer one is copied while it is written.
+/// Most request bodies fit into so many bytes; a longer one is copied as it grows.
 const USUAL_BODY: usize = 16 * 1024;
 
 impl Client {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// Of a long reply in small pieces each beginning is as long as all before it, so only the newest waits.
+/// Each beginning contains all before it, so only the newest is kept.
 #[derive(Clone, Default)]
 pub struct NewestText(Arc<Mutex<Option<String>>>);
 

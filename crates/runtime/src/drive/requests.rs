@@ -12,6 +12,7 @@ use llm::{Caller, Pool};
 use serde_json::Value;
 use store::outside_requests::OpenRequest;
 use tokio::time::Instant;
+use tracing::{Instrument, info_span};
 
 use super::{Drive, HeardReply, NewestText, PartialReply, RequestTimes, StopReason, TimedAnswer};
 use crate::binding::{Executor, OutsideParty};
@@ -42,9 +43,10 @@ impl<'a, K: RunKind> Drive<'a, K> {
                 }
             };
             tokio::select! {
-                // An answer that is here ends the wait: who halts is not asked then.
+                // An answer that is here ends the wait.
                 biased;
                 Some(answer) = self.answers.next() => return Ok(answer),
+                () = &mut self.halted => return Err(StopReason::Halted(Halt::AtOnce)),
                 heard = heard => {
                     // The reply may be here already: what was heard of it says nothing about what follows it.
                     if let Some((request, heard)) = heard.filter(|(request, _)| self.still_comes(request)) {
@@ -52,7 +54,6 @@ impl<'a, K: RunKind> Drive<'a, K> {
                         self.prefetch(next);
                     }
                 }
-                () = &mut self.halted => return Err(StopReason::Halted(Halt::AtOnce)),
             }
         }
     }
@@ -66,6 +67,8 @@ impl<'a, K: RunKind> Drive<'a, K> {
         let run = self.run;
         let missing = || StopReason::Broken(anyhow!("no model plays {}", request.role));
         let binding = run.kind.binding(&request.to).ok_or_else(missing)?;
+        // For traces. Whoever logs less than this pays nothing for it.
+        let span = info_span!("ask", role = %request.role, model = %binding.name);
         let asked = Instant::now();
         let answer = match &binding.executor {
             Executor::Model(pool) => match self.ask_model(request, pool) {
@@ -127,7 +130,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
         self.open.push(request.id);
         let request = request.clone();
         let timed = answer.map(move |answer| (request, answer, RequestTimes::since(asked)));
-        self.answers.push(timed.boxed());
+        self.answers.push(timed.instrument(span).boxed());
         Ok(RequestOutcome::Made)
     }
 
@@ -268,7 +271,8 @@ impl<'a, K: RunKind> Drive<'a, K> {
                 }
                 _ => continue,
             };
-            self.prefetched.ask(request, &binding.name, body, answer);
+            let span = info_span!("ask", role = %request.role, model = %binding.name, prefetch = true);
+            self.prefetched.ask(request, &binding.name, body, answer.instrument(span).boxed());
         }
     }
 

@@ -155,7 +155,7 @@ impl Compiler<'_> {
             self.problem(&format!("{at}/output"), "is kept only of a row that is accepted; add `success: true`");
         }
         if end.output.is_empty() && end.success {
-            self.problem(at, "accepts the row, and gives it no `output`");
+            self.problem(at, "accepts the row but gives it no `output`; add one, or leave out `success`");
         }
         if OWN_ENDS.contains(&end.name.as_str()) {
             let message = format!("`{}` is how rows end without an `end`; choose another name", end.name);
@@ -167,14 +167,16 @@ impl Compiler<'_> {
 }
 
 /// What the program itself calls the end of a row.
-const OWN_ENDS: [&str; 11] = [
+const OWN_ENDS: [&str; 13] = [
     "failed_code",
     "failed_search",
     "failed_template",
     "failed_tool",
     "finished",
+    "infrastructure",
     "invalid_input",
     "invalid_reply",
+    "invalid_scenario",
     "no_answer",
     "too_large",
     "too_many_items",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::problem::{Problem, did_you_mean, listed};
+use domain::problem::{MOST_PROBLEMS, Problem, did_you_mean, listed};
 use engine::templates::Callee;
 
 use super::Compiler;
@@ -58,8 +58,11 @@ impl Compiler<'_> {
         while let Some(name) = names.get(next).copied().filter(|_| bytes < MOST_INCLUDED_BYTES) {
             next += 1;
             let Some(text) = files.get(name) else { continue };
+            if !self.checked_templates.insert(name.to_owned()) {
+                continue;
+            }
             bytes += text.len();
-            for unknown in engine::templates::unknown_callees(&self.templates, text) {
+            for unknown in engine::templates::unknown_callees(&self.templates, text).into_iter().take(MOST_PROBLEMS) {
                 let file = format!("{}/{name}", self.folder);
                 self.problems.push(Problem::new(file, unknown.line, "", not_there(&unknown)));
             }

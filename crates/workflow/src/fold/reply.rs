@@ -62,8 +62,9 @@ impl Fold {
     /// A reply that did not come to its end: the items that are whole count, if it has any.
     fn cut_off(&mut self, open: OpenRequest, reply: &ChatReply, reason: &str) {
         let Some(ask) = self.ask_of(open.step) else { return };
-        // A classifier is cut off on purpose: nothing behind its first words is wanted.
-        if let Some(Ok(chosen)) = ask.choices.as_ref().map(|choices| choices.pick(&reply.content, true)) {
+        // A classifier is cut off on purpose: nothing behind its first words is wanted. What is said beside a call is no label.
+        let choices = ask.choices.as_ref().filter(|_| reply.tool_calls.is_empty());
+        if let Some(Ok(chosen)) = choices.map(|choices| choices.pick(&reply.content, true)) {
             let chosen = Value::from(chosen).into();
             return self.answered(open, reply, chosen);
         }

@@ -47,7 +47,7 @@ fn a_reply_of_one_token_is_enough() {
 #[test]
 fn choices_are_refused_that_no_reply_tells_apart() {
     let with = |choices: &str| problems(&CLASSIFIED.replace("choices: [spam, fine]", choices), ECHO);
-    assert!(with("choices: [spam]").contains("has 1 texts; expected 2 to 100"));
+    assert!(with("choices: [spam]").contains("has 1 text; expected 2 to 100"));
     assert!(with("choices: [spam, Spam]").contains("has `spam` and `Spam`, which replies do not tell apart"));
     assert!(with("choices: [a, b], split: lines").contains("belongs to a reply without `returns` and `split`"));
     // The type is that of a text.

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 use workflow::{Surroundings, compile};
 
-use crate::support::{files, problems};
+use crate::support::{compiled, files, input, problems};
 use crate::{ECHO, answers, begin, play};
 
 #[test]
@@ -302,4 +302,36 @@ output: {one: one}
     workflows/test/workflow.yaml:5: steps.one.ask.prompt: the template uses the filter `nofilter`, which does not exist
     workflows/test/workflow.yaml:6: steps.two.ask.prompt: the template `two.md.j2` uses `b`, which is not there; known: a, one
     ");
+}
+
+#[test]
+fn names_and_ends_keep_what_they_mean() {
+    let with = |steps: &str| {
+        let yaml = format!("workflow: test\ninput: {{n: integer, l: list<text>}}\nsteps:\n{steps}output: {{n: n}}\n");
+        problems(&yaml, "")
+    };
+    for (steps, said) in [
+        ("  None: {code: n + 4}\n", "`None` is a word of the language"),
+        ("  'True': {code: n > 5}\n", "`True` is a word of the language"),
+        ("  len: {code: n}\n  f: {code: len(l)}\n", "`len` is a value here and cannot be called"),
+        ("  e: {end: {when: n > 1, as: good, success: true}}\n", "accepts the row but gives it no `output`"),
+        ("  e: {end: {when: n > 1, as: finished}}\n", "`finished` is how rows end without an `end`"),
+        ("  e: {end: {when: n > 1, as: invalid_scenario}}\n", "`invalid_scenario` is how rows end without an `end`"),
+    ] {
+        assert!(with(steps).contains(said), "{steps}: {}", with(steps));
+    }
+    assert_eq!(with("  f: {code: '[len for len in l]'}\n"), "");
+}
+
+#[test]
+fn whole_numbers_of_input_rows_count() {
+    let yaml = "
+workflow: test
+input: {n: integer}
+steps: {all: {code: '[str(i) for i in range(n)]'}}
+output: {all: all}
+";
+    assert!(play(yaml, "", &json!({"n": 2.0})).starts_with(r#"finished: {"all":["0","1"]}"#));
+    let refused = compiled(yaml, "").checked(&input(&json!({"n": 2.5}))).unwrap_err();
+    assert_eq!(refused, "n: expected integer, found 2.5");
 }

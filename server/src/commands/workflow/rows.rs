@@ -136,8 +136,10 @@ impl PlayedRows<'_> {
         }
         out.flush()?;
         if let Some(reason) = first_reason {
-            let rows = if left_out == 1 { "1 row is".to_owned() } else { format!("{left_out} rows are") };
-            eprintln!("{rows} left out: {reason}");
+            match left_out {
+                1 => eprintln!("1 row is left out: {reason}"),
+                _ => eprintln!("{left_out} rows are left out; the first, {reason}"),
+            }
         }
         Ok(written)
     }
@@ -155,8 +157,9 @@ impl PlayedRows<'_> {
         };
         // Nobody is to train on a stand-in's words without knowing it.
         if !row.stand_ins.is_empty() {
-            let lines = lines.iter_mut().filter_map(Value::as_object_mut);
-            lines.for_each(|line| drop(line.insert("stand_ins".to_owned(), json!(row.stand_ins))));
+            for line in lines.iter_mut().filter_map(Value::as_object_mut) {
+                line.entry("stand_ins").or_insert_with(|| json!(row.stand_ins));
+            }
         }
         Ok(lines)
     }

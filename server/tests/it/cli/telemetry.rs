@@ -48,9 +48,9 @@ async fn logs_and_traces_say_which_conversation(pool: PgPool) {
     let lines: Vec<Value> = said.stderr.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let again =
         lines.iter().find(|line| line["message"] == "asking again").unwrap_or_else(|| panic!("{}", said.stderr));
-    let [conversation, ask] = again["spans"].as_array().unwrap().as_slice() else { panic!("{again}") };
+    let [conversation] = again["spans"].as_array().unwrap().as_slice() else { panic!("{again}") };
     assert_eq!((&conversation["name"], &conversation["id"]), (&"conversation".into(), &id.to_string().into()));
-    assert_eq!((&ask["name"], &ask["role"]), (&"ask".into(), &"agent".into()));
+    assert_eq!((&again["role"], again["model"].as_str()), (&"agent".into(), Some(endpoint.model().as_str())));
 
     let sent = spans.lock().unwrap().concat();
     let has = |text: &str| sent.windows(text.len()).any(|window| window == text.as_bytes());

@@ -234,7 +234,7 @@ async fn rows_that_cannot_be_written_are_left_out(pool: PgPool) {
     assert!(messages.stderr.starts_with(left_out) && messages.stderr.lines().count() == 1, "{}", messages.stderr);
     let pairs = run(&["workflow", "rows", id, "--form", "pairs"]).await;
     assert_eq!(pairs.stdout, "{\"chosen\":\"a\",\"rejected\":\"b\"}\n");
-    assert!(pairs.stderr.starts_with("2 rows are left out: row 1: "), "{}", pairs.stderr);
+    assert!(pairs.stderr.starts_with("2 rows are left out; the first, row 1: "), "{}", pairs.stderr);
     let outputs = run(&["workflow", "rows", id, "--form", "outputs"]).await;
     assert_eq!((outputs.stdout.lines().count(), outputs.stderr.as_str()), (3, ""));
 }
