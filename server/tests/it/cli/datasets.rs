@@ -83,6 +83,7 @@ async fn a_folder_of_files_becomes_a_dataset(pool: PgPool) {
     machine.stdout(&["indexes", "delete", "words"]).await;
     assert_eq!(machine.stdout(&["datasets", "delete", "fish@1"]).await, "the dataset fish@1 is deleted\n");
     machine.stdout(&["datasets", "delete", "fish"]).await;
+    llm::choose_tls();
     let objects = Objects::open(&machine.objects()).unwrap();
     assert_eq!(objects.list("").await.unwrap(), []);
 }
