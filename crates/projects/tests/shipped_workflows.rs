@@ -100,7 +100,7 @@ fn assert_is_conversation(messages: &[Value], place: &str) {
     assert_eq!(asked, answered, "{place}");
 }
 
-/// What a speaker heard, and a reply to it.
+/// The messages before a reply, and the reply.
 fn with_reply(pair: &Value, reply: &str) -> Vec<Value> {
     let mut messages = list(&pair["messages"]).to_vec();
     messages.push(json!({"role": "assistant", "content": pair[reply]}));

@@ -46,7 +46,7 @@ fn scanned(source: &str) -> Result<Scan<'_>, TooMuch> {
     Ok(scan)
 }
 
-/// What a template calls by a name that minijinja looks up only when it comes to it.
+/// A filter or test that a template names. minijinja looks it up only when it renders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Callee {
     pub kind: CalleeKind,

@@ -166,7 +166,7 @@ impl Compiler<'_> {
     }
 }
 
-/// What the program itself calls the end of a row.
+/// Names of ends that the program itself gives.
 const OWN_ENDS: [&str; 13] = [
     "failed_code",
     "failed_search",

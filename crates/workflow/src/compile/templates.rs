@@ -66,7 +66,7 @@ impl Compiler<'_> {
                 let file = format!("{}/{name}", self.folder);
                 self.problems.push(Problem::new(file, unknown.line, "", not_there(&unknown)));
             }
-            // What is included stands between quotation marks.
+            // Included files are named in quotation marks.
             for (other, _) in text.split(['"', '\'']).filter_map(|quoted| files.get_key_value(quoted)) {
                 if is_file(other) && !names.contains(&other.as_str()) {
                     names.push(other);

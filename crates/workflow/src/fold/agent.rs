@@ -143,7 +143,7 @@ fn checked(tool: &Tool, call: &ToolCall) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// What a model is told of the output of a tool: a text as it is, anything else as JSON.
+/// The output of a tool as the model reads it: text as it is, anything else as JSON.
 fn told(output: Option<Datum>) -> String {
     let output = output.unwrap_or_else(|| Value::Null.into());
     match output.json() {

@@ -45,7 +45,7 @@ impl Fold {
     }
 }
 
-/// What a model is told of a call that failed. `tool`: as the model knows it.
+/// A failed call as the model reads it. `tool`: the name that the model knows.
 fn error_message(tool: &str, reason: &str) -> Datum {
     Value::from(format!("Error: `{tool}` {reason}")).into()
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use domain::chat::ChatReply;
 use domain::message::{Message, ToolCall};
 use domain::seed::Seed;
-use domain::task::{Next, Request, Resolution, Task};
+use domain::task::{Request, Resolution, Task};
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use workflow::{Responder, Row, RowEvent, RowEventKind, Surroundings, Workflow, compile, play_sample};
 
-use crate::support::{files, finish, input, problems};
+use crate::support::{drive, files, finish, input, problems};
 use crate::{ECHO, answers, begin, play};
 
 const INNER: &str = "
@@ -80,27 +80,7 @@ fn trip_to_rome(workflow: &Arc<Workflow>) -> Row {
     Row::begin(workflow, &input(&json!({"city": "Rome"})), seed()).unwrap()
 }
 
-/// Plays a row to its end. `choose`: which of so many open requests is answered next; `answer`: how.
-fn drive(
-    row: &mut Row,
-    mut choose: impl FnMut(usize) -> usize,
-    mut answer: impl FnMut(&Row, &Request<Responder>) -> Resolution,
-) -> Vec<RowEvent> {
-    let mut events = Vec::new();
-    loop {
-        match row.next() {
-            Next::Done => return events,
-            Next::Act => events.extend(row.act()),
-            Next::Wait(requests) => {
-                let request = &requests[choose(requests.len())];
-                let resolution = answer(row, request);
-                events.extend(row.resolve(request, resolution));
-            }
-        }
-    }
-}
-
-/// What was answered, in order: who answered, and the address and attempt of the request.
+/// The answers in order: who gave each, and the address and attempt of its request.
 fn answered(events: &[RowEvent]) -> Vec<String> {
     let answer = |event: &RowEvent| {
         let (who, at) = match &event.event {
@@ -114,7 +94,7 @@ fn answered(events: &[RowEvent]) -> Vec<String> {
     events.iter().filter_map(answer).collect()
 }
 
-/// What tools have told the model that is asked.
+/// The answers of tools in the prompt of a request.
 fn told(row: &Row, request: &Request<Responder>) -> Vec<String> {
     let messages = row.prompt(request).unwrap().messages;
     let of_tools = messages.iter().filter(|message| matches!(message, Message::Tool { .. }));

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::task::{Next, Task};
+use domain::task::{Next, Request, Resolution, Task};
 use serde_json::{Map, Value};
-use workflow::{DOCUMENT, FUNCTIONS, Files, Row, RowEvent, Surroundings, Workflow, compile};
+use workflow::{DOCUMENT, FUNCTIONS, Files, Responder, Row, RowEvent, Surroundings, Workflow, compile};
 
 pub fn files(yaml: &str, functions: &str) -> Files {
     BTreeMap::from([(DOCUMENT.to_owned(), yaml.to_owned()), (FUNCTIONS.to_owned(), functions.to_owned())])
@@ -27,7 +27,16 @@ pub fn input(row: &Value) -> Map<String, Value> {
 }
 
 /// Plays a row to its end with its stand-ins. `choose`: which of so many open requests is answered next.
-pub fn finish(row: &mut Row, mut choose: impl FnMut(usize) -> usize) -> Vec<RowEvent> {
+pub fn finish(row: &mut Row, choose: impl FnMut(usize) -> usize) -> Vec<RowEvent> {
+    drive(row, choose, Task::stand_in)
+}
+
+/// Plays a row to its end. `choose`: which of so many open requests is answered next; `answer`: how.
+pub fn drive(
+    row: &mut Row,
+    mut choose: impl FnMut(usize) -> usize,
+    mut answer: impl FnMut(&Row, &Request<Responder>) -> Resolution,
+) -> Vec<RowEvent> {
     let mut events = Vec::new();
     loop {
         match row.next() {
@@ -35,7 +44,7 @@ pub fn finish(row: &mut Row, mut choose: impl FnMut(usize) -> usize) -> Vec<RowE
             Next::Act => events.extend(row.act()),
             Next::Wait(requests) => {
                 let request = &requests[choose(requests.len())];
-                let resolution = row.stand_in(request);
+                let resolution = answer(row, request);
                 events.extend(row.resolve(request, resolution));
             }
         }

@@ -155,7 +155,7 @@ impl PlayedRows<'_> {
             }
             Form::Pairs => self.workflow.pairs_of(&row.input, output()?)?,
         };
-        // Nobody is to train on a stand-in's words without knowing it.
+        // Training on a stand-in's words must not happen unnoticed.
         if !row.stand_ins.is_empty() {
             for line in lines.iter_mut().filter_map(Value::as_object_mut) {
                 line.entry("stand_ins").or_insert_with(|| json!(row.stand_ins));
