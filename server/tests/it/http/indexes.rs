@@ -20,6 +20,15 @@ pub async fn built(app: &TestApp, body: &Value) -> IndexSummary {
     app.json(&format!("/api/v1/indexes/{}", index.id)).await
 }
 
+/// The project of other tests, with the workflow `look_up`, which searches the index `wiki`.
+pub async fn put_searching_workflow(app: &TestApp) {
+    let mut files = few();
+    let searching = "workflow: look_up\ninput: {title: text}\nsteps: {found: {search: {index: wiki, query: title}}}\n\
+                     output: {found: found}\n";
+    files.insert("workflows/look_up/workflow.yaml", searching.to_owned());
+    let _: Value = archive::put(app, "", projects::archive::pack(&files).unwrap(), StatusCode::OK).await;
+}
+
 const ARTICLES: &str = r#"{"id": "b", "title": "Köln", "text": "A city on the Rhine with a cathedral.", "url": "https://example.org/b"}
 {"id": "a", "title": "Bonn", "text": "A city on the Rhine.", "url": "https://example.org/a"}
 {"id": "d", "title": "Twins", "text": "The same words."}
@@ -98,11 +107,7 @@ async fn columns_are_named_or_must_be_the_usual_ones(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn what_a_run_reads_is_not_deleted(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let mut files = few();
-    let searching = "workflow: look_up\ninput: {title: text}\nsteps: {found: {search: {index: wiki, query: title}}}\n\
-                     output: {found: found}\n";
-    files.insert("workflows/look_up/workflow.yaml", searching.to_owned());
-    let _: Value = archive::put(&app, "", projects::archive::pack(&files).unwrap(), StatusCode::OK).await;
+    put_searching_workflow(&app).await;
     let articles = of_text(&app, "articles", "articles.jsonl", ARTICLES).await;
     let asked = of_text(&app, "asked", "asked.jsonl", ARTICLES).await;
     let index = built(&app, &json!({"name": "articles", "dataset": articles.id})).await;

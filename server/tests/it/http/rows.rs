@@ -19,7 +19,7 @@ use strum::VariantArray;
 use tokio_util::sync::CancellationToken;
 
 use super::datasets::of_text;
-use super::indexes::built;
+use super::indexes::{built, put_searching_workflow};
 use super::{TestApp, archive};
 use crate::support::documents::few;
 use crate::support::play::hasty;
@@ -205,11 +205,7 @@ async fn orders_that_cannot_be_played_are_refused(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn an_order_names_indexes_that_can_be_searched(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let mut files = few();
-    let searching = "workflow: look_up\ninput: {title: text}\nsteps: {found: {search: {index: wiki, query: title}}}\n\
-                     output: {found: found}\n";
-    files.insert("workflows/look_up/workflow.yaml", searching.to_owned());
-    let _: Value = archive::put(&app, "", projects::archive::pack(&files).unwrap(), StatusCode::OK).await;
+    put_searching_workflow(&app).await;
     let runs = RUNS.replace("questions", "look_up");
     let articles =
         of_text(&app, "articles", "articles.jsonl", r#"{"id": "a", "title": "Bonn", "text": "A city."}"#).await;
