@@ -15,13 +15,16 @@ use sandbox::Work;
 pub const PLAYBOOK: &str = "crm_assistant";
 /// A scenario of it.
 pub const SCENARIO: &str = "book_board_meeting_with_coffee";
+/// The workflow of the small project.
+pub const WORKFLOW: &str = "factool";
 
-/// One shipped playbook with one scenario, all personas and judges: a check takes milliseconds.
+/// One shipped playbook with one scenario, one workflow, all personas and judges: a check takes milliseconds.
 static PROJECT: LazyLock<Files> = LazyLock::new(|| {
     let mut project = Files::default();
     for (path, text) in shipped::files().expect("the documents that ship are text").iter() {
         let is_wanted = match path.split('/').collect::<Vec<_>>().as_slice() {
             ["playbooks", playbook, ..] => *playbook == PLAYBOOK,
+            ["workflows", workflow, ..] => *workflow == WORKFLOW,
             ["scenarios", .., file] => file.strip_suffix(".yaml") == Some(SCENARIO),
             _ => true,
         };

@@ -76,7 +76,7 @@ fn build_and_play() -> Result<()> {
     // Whoever fails ends the other.
     let app = thread::spawn(|| {
         // The program has the longer way: where there is a core for both, it goes first. On Linux this is the thread's own.
-        let _ = nice(10);
+        let _ = nice(5);
         web::build_fast_once().inspect_err(|_| end_descendants())
     });
     let played = build_program().and_then(|()| play()).inspect_err(|_| end_descendants());

@@ -41,7 +41,8 @@ pub fn check() -> Result<()> {
         println!("{COMMITTED} was checked, and nothing has changed");
         return Ok(());
     }
-    let (fresh, committed) = (compile_against_database()?, read(Path::new(COMMITTED))?);
+    let fresh = if query_dir_stamp().is(&inputs) { read(&query_dir())? } else { compile_against_database()? };
+    let committed = read(Path::new(COMMITTED))?;
     if fresh != committed {
         bail!("{COMMITTED} is not current: {}. Run: cargo xtask prepare", differences(&fresh, &committed).join(", "));
     }
@@ -49,16 +50,50 @@ pub fn check() -> Result<()> {
     stamp().set(&inputs)
 }
 
+/// Runs a build of the whole workspace. If queries may have changed, it compiles against a database, and where that compiles
+/// the store, `check` need not compile it once more.
+pub fn build_for_check(build: &mut Command) -> Result<()> {
+    let inputs = hash::of_files(&INPUTS, &[])?;
+    if stamp().is(&inputs) {
+        return run(build);
+    }
+    clear_query_dir()?;
+    with_database(|url| run(point_at_database(build, url)))?;
+    if read(&query_dir())?.is_empty() { Ok(()) } else { query_dir_stamp().set(&inputs) }
+}
+
 fn stamp() -> Stamp {
     Stamp::new(places::target_dir().join("xtask/sqlx.stamp"))
 }
 
-fn compile_against_database() -> Result<Queries> {
+/// The inputs of the build that filled the folder of queries.
+fn query_dir_stamp() -> Stamp {
+    Stamp::new(places::target_dir().join("xtask/sqlx-written.stamp"))
+}
+
+/// Where sqlx's macros write the queries of a build.
+fn query_dir() -> PathBuf {
+    places::target_dir().join("xtask/sqlx")
+}
+
+fn clear_query_dir() -> Result<()> {
+    if query_dir().exists() {
+        fs::remove_dir_all(query_dir())?;
+    }
+    Ok(fs::create_dir_all(query_dir())?)
+}
+
+/// Makes sqlx's macros ask this database, and write what it says about the queries.
+fn point_at_database<'a>(build: &'a mut Command, url: &str) -> &'a mut Command {
+    build.env("DATABASE_URL", url).env("SQLX_OFFLINE", "false").env("SQLX_OFFLINE_DIR", query_dir())
+}
+
+fn with_database<T>(action: impl FnOnce(&str) -> Result<T>) -> Result<T> {
     install::postgres()?;
     let postgres = PrivatePostgres::throwaway()?;
-    let queries = migrate(&postgres).and_then(|()| compile(postgres.url()));
+    let result = migrate(&postgres).and_then(|()| action(postgres.url()));
     postgres.stop();
-    queries
+    result
 }
 
 /// By psql and not by the server's own migrator: the server may not compile yet, which is why we are here.
@@ -86,20 +121,17 @@ fn migrations() -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn compile(url: &str) -> Result<Queries> {
-    let written = places::target_dir().join("xtask/sqlx");
-    if written.exists() {
-        fs::remove_dir_all(&written)?;
-    }
-    fs::create_dir_all(&written)?;
+fn compile_against_database() -> Result<Queries> {
+    clear_query_dir()?;
     let mut cargo = places::cargo();
     cargo.args(["rustc", "--quiet", "--package", "store", "--lib", "--profile", "check", "--", "--cfg"]);
     // Cargo does not know that the macros look at a database; an argument it has not seen makes it compile.
     let unseen = RandomState::new().build_hasher().finish();
     cargo.arg(format!("groundstate_prepare=\"{unseen:x}\""));
-    cargo.env("DATABASE_URL", url).env("SQLX_OFFLINE", "false").env("SQLX_OFFLINE_DIR", &written);
-    run(&mut cargo).context("the server does not compile against a migrated database")?;
-    read(&written)
+    with_database(|url| {
+        run(point_at_database(&mut cargo, url)).context("the server does not compile against a migrated database")
+    })?;
+    read(&query_dir())
 }
 
 fn read(directory: &Path) -> Result<Queries> {

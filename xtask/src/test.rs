@@ -22,6 +22,7 @@ mod export;
 mod fuzz;
 mod local_model;
 mod readme;
+mod side_by_side;
 mod storage;
 mod trainers;
 
@@ -37,7 +38,7 @@ pub struct Test {
 enum Step {
     /// Formatting
     Fmt,
-    /// Lints, in the same compilation as all that is tested
+    /// Lints, in the same compilation as all that is tested, against a database where queries may have changed
     Clippy,
     /// Whether .sqlx is current
     Sqlx,
@@ -84,8 +85,12 @@ impl Test {
         // An engine is built from its sources: other steps leave a core idle for minutes.
         let _model = chosen(&Step::LocalModel).then(|| BackgroundBuild::start(|| fetch_model(Progress::Hidden)));
         let mut summary = Vec::new();
-        for step in Step::value_variants().iter().filter(|step| chosen(step)) {
-            summary.push(step.run_timed()?);
+        let steps: Vec<Step> = Step::value_variants().iter().copied().filter(chosen).collect();
+        for steps in steps.chunk_by(|one, next| one.leaves_a_core_idle() && next.leaves_a_core_idle()) {
+            match steps {
+                [step] => summary.push(step.run_timed()?),
+                steps => summary.extend(side_by_side::run(steps)?),
+            }
         }
         println!("\n==> all steps passed\n{}", summary.join("\n"));
         Ok(())
@@ -93,8 +98,17 @@ impl Test {
 }
 
 impl Step {
+    fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+
+    /// What mostly is one process that computes, and needs nothing that another of these makes.
+    const fn leaves_a_core_idle(self) -> bool {
+        matches!(self, Self::Fuzz | Self::Storage | Self::Export | Self::Trainers | Self::Api | Self::Deploy)
+    }
+
     fn run_timed(self) -> Result<String> {
-        let name = self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+        let name = self.name();
         println!("\n==> {name}");
         let started = Instant::now();
         let outcome =
@@ -134,7 +148,7 @@ impl Step {
 }
 
 fn clippy() -> Result<()> {
-    run(linted("build").args(["--quiet", "--all-targets"]))
+    sqlx::build_for_check(linted("build").args(["--quiet", "--all-targets"]))
 }
 
 /// Cargo for the whole workspace, with clippy in the compiler's place: it compiles as the compiler does. `cargo clippy` would

@@ -117,6 +117,10 @@ fn compile(toolchain: Toolchain, build: Build) -> Result<PathBuf> {
     cargo.env("RUSTFLAGS", "--cfg erase_components");
     if build == Build::FastOnce {
         cargo.env("CARGO_INCREMENTAL", "0");
+        // Many units are for compiling parts again.
+        for setting in ["CODEGEN_UNITS", "BUILD_OVERRIDE_CODEGEN_UNITS"] {
+            cargo.env(format!("CARGO_PROFILE_WEB_DEV_{setting}"), "4");
+        }
     }
     toolchain.configure(&mut cargo);
     // The linker keeps what it knew, by which the app is split.

@@ -15,7 +15,8 @@ use crate::{hash, install};
 /// One program each, in fuzz/src/bin.
 const TARGETS: [&str; 4] = ["documents", "conversation", "interface", "archive"];
 /// Where documents are that the fuzzer begins with.
-const DOCUMENTS: [&str; 4] = ["playbooks/crm_assistant", "scenarios/crm_assistant", "personas", "judges"];
+const DOCUMENTS: [&str; 5] =
+    ["playbooks/crm_assistant", "scenarios/crm_assistant", "workflows/factool", "personas", "judges"];
 /// How long each target is fuzzed, in seconds.
 const SECONDS: u32 = 20;
 /// As in the sandbox: seconds on the clock and MiB. What the fuzzer itself keeps comes on top.

@@ -1,5 +1,5 @@
-//! Are datasets and indexes the same in S3? The tests of both once more, with a bucket in place of folders. What answers is
-//! moto's server, which speaks the protocol of S3 and keeps everything in its memory.
+//! Are datasets and indexes the same in S3? The tests of both once more, with a bucket in place of folders, for objects and for the
+//! files that become a dataset. What answers is moto's server, which speaks the protocol of S3 and keeps everything in its memory.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
