@@ -230,6 +230,41 @@ test("names that the app knows are offered where it says so, also when they are 
     assert.equal(await text(page), "script:\n  - tool: refund_fee");
   }));
 
+test("names are completed within expressions and templates", () => {
+  const code = (language) => ({ type: "string", "x-language": language });
+  const given = {
+    text: 'prompt: "Hello {{ c }}"\nwhen: len(ch',
+    language: "yaml",
+    schema: { type: "object", properties: { when: code("expression"), prompt: code("template") } },
+    completions: [{ pointer: "/*", languages: ["expression", "template"], options: [{ label: "checked" }] }],
+  };
+  return editor(given, async (page, box) => {
+    await toEnd(page, box);
+    assert.deepEqual(await offered(page), ["checked"]);
+    await choose(page, "Enter");
+    await page.keyboard.type(") > 0");
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("End");
+    for (let i = 0; i < ' }}"'.length; i += 1) await page.keyboard.press("ArrowLeft");
+    assert.deepEqual(await offered(page), ["checked"]);
+    await choose(page, "Enter");
+    assert.equal(await text(page), 'prompt: "Hello {{ checked }}"\nwhen: len(checked) > 0');
+  });
+});
+
+test("names are completed in the tags of a template's file, and not in its prose", () => {
+  const completions = [{ pointer: "", languages: ["template"], options: [{ label: "checked", detail: "step" }] }];
+  return editor({ text: "It is che {{ che", language: "jinja", completions }, async (page, box) => {
+    await toEnd(page, box);
+    assert.ok((await offered(page)).includes("checked"));
+    await page.keyboard.press("Escape");
+    for (let i = 0; i < " {{ che".length; i += 1) await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("Control+Space");
+    await page.waitForTimeout(300);
+    assert.equal(await options(page).count(), 0);
+  });
+});
+
 test("a field says what it means when it is pointed at", () =>
   editor({ text: TEXT, language: "yaml" }, async (page) => {
     await call(page, "schema", SCHEMA);

@@ -83,6 +83,25 @@ test("the steps of a workflow are drawn beside its source, and lead to it", () =
       };
       await typed("answer: {code:", '\n  length: {code: "len(answer)"}');
       await box("length").waitFor();
+
+      // The name of a step above is completed within the expression; a step below is not offered.
+      await editor.locator(".cm-line", { hasText: "length: {code:" }).first().click();
+      await page.keyboard.press("End");
+      for (let i = 0; i < ')"}'.length; i += 1) await page.keyboard.press("ArrowLeft");
+      for (let i = 0; i < "answer".length; i += 1) await page.keyboard.press("Backspace");
+      await page.keyboard.press("Control+Space");
+      const offered = page.locator(".cm-tooltip-autocomplete li .cm-completionLabel");
+      await offered.filter({ hasText: /^answer$/ }).waitFor();
+      const names = await offered.allInnerTexts();
+      assert.ok(["prompt", "draft", "all_hold"].every((name) => names.includes(name)), names.join());
+      assert.ok(!names.includes("claims"), names.join());
+      await screenshot(page, "workflow-completion");
+      await page.keyboard.type("ans");
+      // A list that has just come up takes no key yet.
+      await page.waitForTimeout(150);
+      await page.keyboard.press("Enter");
+      await editor.locator(".cm-line", { hasText: 'length: {code: "len(answer)"}' }).waitFor();
+
       await typed("length: {code:", '\n  broken: {code: "nothing + 1"}');
       await page.getByText("The steps are drawn once the workflow has no errors.").waitFor();
       assert.equal(await box("length").count(), 1);

@@ -4,6 +4,7 @@
 //! An expression is Starlark over the names of steps and inputs. Where a document takes a value, a text is an expression;
 //! a number, `true`, `false` and `null` stand for themselves; a mapping or a list holds such values.
 
+mod built_in_end;
 mod step;
 
 use std::hash::Hash;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::role::Role;
+pub use built_in_end::BuiltInEnd;
 pub use step::{
     Ask, Call, Converse, Embed, End, Loop, Rerank, Search, Split, Step, Steps, Takes, Tool, ToolCall, ToolKind,
 };
@@ -32,6 +34,7 @@ pub struct Workflow {
     pub input: Map<String, Value>,
     pub steps: Steps,
     /// The output row.
+    #[schemars(extend("x-language" = "expression"))]
     pub output: Map<String, Value>,
     /// Role -> the function in `functions.star` that answers in place of its model. Also for servers and endpoints.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
@@ -45,10 +48,12 @@ pub struct Workflow {
     /// The conversation that an output row becomes for fine-tuning: an expression over `input` and `output` that gives a list
     /// of `{role, content}`, or a list of such lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-language" = "expression"))]
     pub messages: Option<String>,
     /// Preferred and rejected replies: an expression over `input` and `output` that gives a list of
     /// `{messages, chosen, rejected}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-language" = "expression"))]
     pub pairs: Option<String>,
 }
 /// One row for the stand-ins, and what it must become: `output`, figures of `metrics`, or the name of an `end`.
@@ -71,6 +76,7 @@ pub struct Metric {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// A number, or a boolean that counts as 0 or 1. `None` leaves the row out.
+    #[schemars(extend("x-language" = "expression"))]
     pub value: String,
 }
 

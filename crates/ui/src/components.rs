@@ -45,7 +45,7 @@ pub use action::{Change, PendingRequest, act, act_at_once};
 pub use async_view::{AsyncView, failed, settled, show};
 pub use badge::Badge;
 pub use checks::Checks;
-pub use code_editor::{CodeEditor, Completion, Completions, EditorControl, Language, Problem};
+pub use code_editor::{CodeEditor, CodeLanguage, Completion, Completions, EditorControl, Language, Problem};
 pub use confirm::Confirm;
 pub use conversation_list::ConversationList;
 pub use copy::{Command, CopyButton, copy};

@@ -4,7 +4,7 @@ import { insertCompletionText, startCompletion } from "@codemirror/autocomplete"
 
 import { describe } from "./describe.js";
 import { help } from "./help.js";
-import { suggest } from "./suggest.js";
+import { isFor, suggest } from "./suggest.js";
 import { treeOfChanged } from "./syntax.js";
 import { write } from "./yaml_text.js";
 
@@ -21,9 +21,13 @@ export async function yamlCompletion(context) {
   if (!found || (found.from === pos && !explicit)) {
     return null;
   }
-  const options = [...found.fields.map((field) => fieldOption(field, schema)), ...found.values.map(valueOption)];
+  const fields = found.fields.map((field) => fieldOption(field, schema));
+  const options = [...fields, ...found.values.map(valueOption), ...found.names];
   // The schema's order says more than the alphabet.
   const ordered = options.map((option, index) => ({ ...option, sortText: `${index}`.padStart(4, "0") }));
+  if (found.names.length > 0) {
+    return { from: found.from, to: found.to, options: ordered, validFor: /^[\w.]*$/ };
+  }
   // Somebody who asks at a value that is none of those, such as a placeholder, wants to see them all.
   const typed = text.slice(found.from, pos);
   const filter = !explicit || ordered.some(({ label }) => fits(typed, label));
@@ -37,13 +41,18 @@ export function fits(typed, label) {
   return [...typed.toLowerCase()].every((letter) => (at = label.toLowerCase().indexOf(letter, at + 1)) >= 0);
 }
 
-/** Names that the app knows, in languages that have no schema: those for the whole document. */
+/** Names that the app knows for the whole document; with a language, those that stand in its code. */
+export function documentNames(state, language) {
+  return state
+    .field(help)
+    .extra.filter(({ pointer, languages }) => pointer === "" && isFor(languages, language))
+    .flatMap(({ options }) => options);
+}
+
+/** Names that the app knows, in languages that have no schema. */
 export function namesCompletion(context) {
   const word = context.matchBefore(/[\w.]+$/);
-  const names = context.state
-    .field(help)
-    .extra.filter(({ pointer }) => pointer === "")
-    .flatMap(({ options }) => options);
+  const names = documentNames(context.state);
   return names.length > 0 && (word || context.explicit) ? { from: word?.from ?? context.pos, options: names } : null;
 }
 

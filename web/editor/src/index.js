@@ -34,8 +34,9 @@ const INDENT = { yaml: 2, json: 2, jinja: 2, starlark: 4 };
  * An editor at the end of `parent`.
  *
  * `language` is "yaml", "starlark", "jinja" or "json"; `label` names the editor to screen readers. `schema`, a JSON
- * Schema, and `completions`, `{ pointer, options: [{ label, detail?, info? }] }` with a pointer pattern, help with
- * YAML. `onChange(text)` is called when the author pauses, leaves or saves; `onSave()` after it, for Ctrl-S.
+ * Schema, and `completions`, `{ pointer, languages?, options: [{ label, detail?, info? }] }` with a pointer pattern,
+ * help with YAML. With `languages`, the options are names within texts that the schema calls code of such a language
+ * (`x-language`). `onChange(text)` is called when the author pauses, leaves or saves; `onSave()` after it, for Ctrl-S.
  */
 export function create(parent, options) {
   const { text = "", language = "yaml", label, schema = null, completions = [], readOnly = false } = options;

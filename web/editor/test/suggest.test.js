@@ -78,6 +78,72 @@ test("names that the app knows, where it says so", async () => {
   assert.deepEqual(found.values, [{ value: "refund", detail: "tool", description: undefined }]);
 });
 
+const CODE = {
+  type: "object",
+  properties: {
+    when: { type: "string", "x-language": "expression" },
+    with: { type: "object", additionalProperties: true, "x-language": "expression" },
+    prompt: { type: "string", "x-language": "template" },
+    note: { type: "string" },
+  },
+};
+const VISIBLE = [
+  { pointer: "/**", languages: ["expression", "template"], options: [{ label: "checked" }, { label: "input.prompt" }] },
+  { pointer: "/**", languages: ["expression"], options: [{ label: "letters" }] },
+  { pointer: "/prompt", options: [{ label: "ask.md.j2" }] },
+];
+
+async function inCode(marked) {
+  const { text, position } = cursor(marked);
+  const found = await suggest({ text, position, schema: CODE, extra: VISIBLE, parse: parseYaml });
+  return found && [text.slice(found.from, found.to), ...found.names.map(({ label }) => label)];
+}
+
+test("names in an expression, in its own words", async () => {
+  for (const [marked, typed] of [
+    ["when: che|", "che"],
+    ["when: |", ""],
+    ["when: len(che|", "che"],
+    ["when: len(x) == | and y", ""],
+    ['when: "not input.pro|"', "input.pro"],
+    ["when: >-\n  x and\n  che|", "che"],
+    ["with: {a: [che|]}", "che"],
+    ["with:\n  a: not che|", "che"],
+  ]) {
+    assert.deepEqual(await inCode(marked), [typed, "checked", "input.prompt", "letters"], marked);
+  }
+});
+
+test("names in the braces of a template", async () => {
+  assert.deepEqual(await inCode("prompt: Hello {{ che|"), ["che", "checked", "input.prompt"]);
+  assert.deepEqual(await inCode('prompt: "{% if | %}"'), ["", "checked", "input.prompt"]);
+  assert.deepEqual(await inCode("prompt: >-\n  Hello\n  {{ che| }}"), ["che", "checked", "input.prompt"]);
+});
+
+test("no names of code outside of it, in quoted texts, and as fields", async () => {
+  for (const marked of [
+    "note: che|",
+    "prompt: Hello che|",
+    "prompt: Hello {{ name }} che|",
+    "when: x == 'che|",
+    "when: first(x).che|",
+    "when: 12|",
+    "with:\n  che|",
+  ]) {
+    assert.equal(await inCode(marked), null, marked);
+  }
+});
+
+test("a value that is code may also be one of those that the app lists", async () => {
+  const found = await suggest({ ...cursor("prompt: ask|"), schema: CODE, extra: VISIBLE, parse: parseYaml });
+  assert.deepEqual([found.values.map(({ value }) => value), found.names], [["ask.md.j2"], []]);
+});
+
+test("a name that stands there already is not offered", async () => {
+  const both = [{ pointer: "/name", options: [{ label: "refund" }, { label: "refund_fee" }] }];
+  assert.deepEqual(await valuesAt("name: refund|", both), ["refund_fee"]);
+});
+
 test("nothing in comments, blocks of text, sentences and unknown places", async () => {
   for (const marked of [
     "# na|",

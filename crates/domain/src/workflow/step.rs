@@ -1,4 +1,6 @@
 //! The steps of a workflow.
+//!
+//! The schema says to editors in which language the texts of a field, and of what is within it, are written (`x-language`).
 
 use std::collections::BTreeMap;
 
@@ -35,12 +37,14 @@ pub struct Step {
     pub description: String,
     /// The step is done only if this is true; else its value is `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-language" = "expression"))]
     pub when: Option<String>,
     /// Asks a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ask: Option<Ask>,
     /// Computes a value.
     #[serde(skip_serializing_if = "Value::is_null")]
+    #[schemars(extend("x-language" = "expression"))]
     pub code: Value,
     /// Finds passages in an index.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,6 +63,7 @@ pub struct Step {
     pub converse: Option<Converse>,
     /// A list or stream: `steps` are done for each item, all at once, and what they yield is joined in order.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-language" = "expression"))]
     pub map: Option<String>,
     /// What `steps` call the item.
     #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
@@ -75,9 +80,11 @@ pub struct Step {
     pub repeat: Option<Loop>,
     /// What a loop begins with: names that `steps`, `until` and `next` see.
     #[serde(skip_serializing_if = "Map::is_empty")]
+    #[schemars(extend("x-language" = "expression"))]
     pub state: Map<String, Value>,
     /// The state of the next round, from that of this round and its steps. What is left out stays.
     #[serde(skip_serializing_if = "Map::is_empty")]
+    #[schemars(extend("x-language" = "expression"))]
     pub next: Map<String, Value>,
     /// Uses another workflow as one step.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,6 +97,7 @@ pub struct Step {
     pub steps: Steps,
     /// What an item becomes. Without it, a mapping of all its steps.
     #[serde(skip_serializing_if = "Value::is_null")]
+    #[schemars(extend("x-language" = "expression"))]
     pub yields: Value,
 }
 
@@ -134,12 +142,15 @@ pub struct Ask {
     pub roles: Vec<String>,
     /// A template (Jinja2): a file that ends in `.j2` or `.md`, or the text itself.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-language" = "template"))]
     pub system: Option<String>,
     /// A template, as `system`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-language" = "template"))]
     pub prompt: Option<String>,
     /// In place of `prompt`: an expression that gives a list of `{role, content}`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-language" = "expression"))]
     pub messages: Option<String>,
     /// The JSON Schema of the reply: a file, or the schema itself. A reply that does not fit is asked for once more.
     #[serde(skip_serializing_if = "Value::is_null")]
@@ -171,6 +182,7 @@ pub struct Ask {
     pub repairs: Option<u32>,
     /// The value of the step if there is no usable reply. Without it, the row ends.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schemars(extend("x-language" = "expression"))]
     pub otherwise: Option<Value>,
     /// Functions that the model may call before it answers.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
@@ -236,6 +248,7 @@ pub struct Search {
     /// An index that the run binds.
     pub index: String,
     /// An expression that gives the words to look for.
+    #[schemars(extend("x-language" = "expression"))]
     pub query: String,
     /// Most passages.
     #[serde(default = "ten")]
@@ -251,9 +264,11 @@ pub struct Embed {
     /// Who is asked: a name that each run binds to a model.
     pub role: String,
     /// An expression that gives a text or a list of texts.
+    #[schemars(extend("x-language" = "expression"))]
     pub texts: String,
     /// The value of the step if there is no usable reply. Without it, the row ends.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schemars(extend("x-language" = "expression"))]
     pub otherwise: Option<Value>,
 }
 
@@ -264,8 +279,10 @@ pub struct Rerank {
     /// Who is asked: a name that each run binds to a model.
     pub role: String,
     /// An expression that gives a text.
+    #[schemars(extend("x-language" = "expression"))]
     pub query: String,
     /// An expression that gives a list of texts, or of records with a `text`.
+    #[schemars(extend("x-language" = "expression"))]
     pub documents: String,
     /// Most documents of the value.
     #[serde(default = "ten")]
@@ -273,6 +290,7 @@ pub struct Rerank {
     pub k: u32,
     /// The value of the step if there is no usable reply. Without it, the row ends.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schemars(extend("x-language" = "expression"))]
     pub otherwise: Option<Value>,
 }
 
@@ -284,9 +302,11 @@ pub struct Rerank {
 #[serde(deny_unknown_fields)]
 pub struct Converse {
     /// An expression that gives the id of a scenario.
+    #[schemars(extend("x-language" = "expression"))]
     pub scenario: String,
     /// An expression that gives the name of a persona profile. Without it, one is drawn from those that may play the scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-language" = "expression"))]
     pub persona: Option<String>,
     /// Role of a conversation -> role of the workflow. Those that are left out keep their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -311,18 +331,21 @@ pub struct ToolCall {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     #[serde(skip_serializing_if = "Map::is_empty")]
+    #[schemars(extend("x-language" = "expression"))]
     pub arguments: Map<String, Value>,
     /// The name under which an HTTP endpoint is registered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<String>,
     /// A value that is posted to the endpoint as JSON.
     #[serde(skip_serializing_if = "Value::is_null")]
+    #[schemars(extend("x-language" = "expression"))]
     pub body: Value,
     /// The JSON Schema of the answer: a file, or the schema itself. An answer that does not fit is a failure.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub returns: Value,
     /// The value of the step if the call fails. Without it, the row ends.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schemars(extend("x-language" = "expression"))]
     pub otherwise: Option<Value>,
 }
 
@@ -361,6 +384,7 @@ pub struct Loop {
     pub max: u32,
     /// Looked at after each round, over the state of the next one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-language" = "expression"))]
     pub until: Option<String>,
 }
 
@@ -369,6 +393,7 @@ pub struct Loop {
 pub struct Call {
     pub workflow: String,
     /// Its input.
+    #[schemars(extend("x-language" = "expression"))]
     pub with: Map<String, Value>,
 }
 
@@ -378,6 +403,7 @@ pub struct Call {
 pub struct End {
     /// Without it, the row always ends here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-language" = "expression"))]
     pub when: Option<String>,
     /// How rows that end here are counted.
     #[serde(rename = "as")]
@@ -388,5 +414,6 @@ pub struct End {
     pub success: bool,
     /// The output of a row that is accepted here.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[schemars(extend("x-language" = "expression"))]
     pub output: Map<String, Value>,
 }

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 pub use control::EditorControl;
 use handle::{Editor, Options};
-pub use help::{Completion, Completions, Language, Problem};
+pub use help::{CodeLanguage, Completion, Completions, Language, Problem};
 
 #[component]
 pub fn CodeEditor(

@@ -70,7 +70,8 @@ impl References {
                 references.read_own(draft);
                 references.list(draft, Kind::Judge);
             }
-            Kind::Judge | Kind::Workflow => {}
+            Kind::Workflow => references.list(draft, Kind::Workflow),
+            Kind::Judge => {}
         }
         references
     }

@@ -1,8 +1,9 @@
-//! What only workflows have beside the editor: the drawing of their steps, their runs, the way to another one, and their use as
-//! an endpoint.
+//! What only workflows have: the names that their editor offers, the drawing of their steps, their runs, the way to another one,
+//! and their use as an endpoint.
 
 mod answers;
 mod graph;
+mod names;
 mod start;
 
 use domain::access::Role;
@@ -13,6 +14,7 @@ use leptos_router::components::A;
 use super::draft::Draft;
 use answers::Answers;
 pub use graph::GraphSide;
+pub use names::names;
 use start::Start;
 use ui::components::{Badge, Empty, PagedList, state_badge};
 use ui::session::Project;

@@ -45,12 +45,23 @@ impl From<&DocumentFinding> for Problem {
 }
 
 /// Names that may stand at some places, such as the tools of a playbook.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Completions {
     /// Pattern of JSON pointers: `*` is any one segment, `**` any number of them. In Starlark and Jinja, which have no
     /// pointers, only what is given for the whole document, the empty pattern, is offered.
     pub pointer: String,
+    /// The languages of code in which they are names. Without any, each is a value by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub languages: Vec<CodeLanguage>,
     pub options: Vec<Completion>,
+}
+
+/// What texts of a YAML document can be, as its schema calls it (`x-language`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CodeLanguage {
+    Expression,
+    Template,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -95,7 +106,8 @@ mod tests {
     #[test]
     fn what_is_unknown_of_a_name_is_left_out() {
         let option = Completion { label: "refund".to_owned(), ..Completion::default() };
-        let names = Completions { pointer: "/script/*/calls/*/tool".to_owned(), options: vec![option] };
+        let pointer = "/script/*/calls/*/tool".to_owned();
+        let names = Completions { pointer, options: vec![option], ..Completions::default() };
         let expected = json!({"pointer": "/script/*/calls/*/tool", "options": [{"label": "refund"}]});
         assert_eq!(serde_json::to_value(names).unwrap(), expected);
     }

@@ -84,7 +84,7 @@ fn File(path: String) -> impl IntoView {
             label
             schema=references.schema(schema_of(draft.kind(), &path))
             problems
-            completions=help::completions(draft, references)
+            completions=help::completions(draft, references, path.clone())
             read_only=Signal::derive(move || !draft.may_write.get())
             on_change=change
             on_save=move |()| draft.save(false)
