@@ -24,6 +24,7 @@ pub use options::EndpointOptions;
 pub use pool::{Availability, Caller, Health, Member, Pool, PoolStatus, ReplicaStatus};
 pub use probe::{ProbeOptions, probe};
 pub use registry::{AllowedKeys, PoolSpec, Registry, UnknownModel, same_url};
+pub use retry::doubled as backoff;
 pub use spec::{EndpointSpec, KeyPlace, ModelSpec, SpecError, UrlError, is_of_one_machine};
 
 /// Is told of the first calls of a reply whose JSON is complete, each time there is one more, and of the beginning of its

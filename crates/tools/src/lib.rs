@@ -6,6 +6,7 @@ mod endpoint;
 mod file;
 mod pool;
 mod process;
+mod retries;
 mod server;
 mod service;
 mod session;

@@ -4,7 +4,7 @@
 use reqwest::Client;
 use serde_json::Value;
 
-use crate::session::{CallError, Session};
+use crate::session::{CallError, NoAnswer, Session};
 
 pub struct Server {
     pub url: String,
@@ -23,14 +23,14 @@ impl Server {
             return Err(format!("may not be asked for its tool `{name}`"));
         }
         let arguments = message["arguments"].as_object().cloned().unwrap_or_default();
-        let session = Session::over_http(&self.url, &self.http).await?;
+        let session = Session::over_http(&self.url, &self.http).await.map_err(NoAnswer::reason)?;
         let called = session.call(name, &arguments).await;
         session.close().await;
         called.map_err(|error| match error {
             CallError::Failed(reason) => format!("failed: {reason}"),
             CallError::Refused(reason) => format!("refused: {reason}"),
             CallError::Useless(reason) => reason,
-            CallError::Broken(reason) => reason.to_owned(),
+            CallError::NoAnswer(no_answer) => no_answer.reason(),
         })
     }
 }

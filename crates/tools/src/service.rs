@@ -14,18 +14,15 @@ use reqwest::Client;
 use serde_json::{Map, Value};
 use tokio::process::Command;
 use tokio::runtime::Handle;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tracing::{info, warn};
 use uuid::Uuid;
 
 use crate::answer;
 use crate::pool::{Lease, Pool};
 use crate::process::Process;
-use crate::session::{CallError, Session};
-
-/// Attempts per call when a member fails or cannot start.
-const ATTEMPTS: u32 = 5;
-const FIRST_WAIT: Duration = Duration::from_millis(250);
+use crate::retries::{Failure, Retries};
+use crate::session::{CallError, NoAnswer, Session};
 
 pub struct Service {
     pub name: String,
@@ -35,6 +32,8 @@ pub struct Service {
     pub tools: Vec<String>,
     pub call_timeout: Duration,
     pub start_timeout: Duration,
+    /// How long a call waits for a server that is not available.
+    pub patience: Duration,
     pub pool: Pool<Member>,
 }
 
@@ -67,14 +66,6 @@ pub struct Member {
     answered: Vec<u64>,
 }
 
-/// Why a member gave no answer.
-enum Failure {
-    /// Another one may.
-    Broken(String),
-    /// No other one would.
-    Final(String),
-}
-
 impl Service {
     /// # Errors
     /// The service is unavailable, or cannot be restored to the state in which the task left it.
@@ -82,26 +73,21 @@ impl Service {
         if !self.tools.is_empty() && !self.tools.contains(&call.tool) {
             return Err(format!("may not be asked for its tool `{}`", call.tool));
         }
-        let (mut wait, mut attempt) = (FIRST_WAIT, 1);
+        let mut retries = Retries::new(&self.name, task, self.patience);
         loop {
+            let begun = Instant::now();
             let mut lease = self.pool.lease(task).await;
-            match self.ask_member(&mut lease, call).await {
+            retries.queued(begun.elapsed());
+            let failure = match self.ask_member(&mut lease, call).await {
                 Ok(answer) => {
                     lease.keep();
                     return Ok(answer);
                 }
-                Err(Failure::Final(reason)) => return Err(reason),
-                Err(Failure::Broken(reason)) => {
-                    // The member is closed: what it did last is not known.
-                    drop(lease);
-                    warn!(service = self.name, attempt, reason, "a service broke off");
-                    if attempt == ATTEMPTS {
-                        return Err(format!("{reason}, {ATTEMPTS} times"));
-                    }
-                }
-            }
-            sleep(wait).await;
-            (wait, attempt) = (wait * 2, attempt + 1);
+                Err(failure) => failure,
+            };
+            // The member is closed: what it did last is not known. Others may have its place meanwhile.
+            drop(lease);
+            sleep(retries.after(failure)?).await;
         }
     }
 
@@ -158,9 +144,11 @@ impl Service {
                 ServiceAnswer::Refused(reason.replace('\0', "\u{fffd}"))
             }
             Ok(Err(CallError::Useless(reason))) => return Err(Failure::Final(reason)),
-            Ok(Err(CallError::Broken(reason))) => {
-                warn!(service = self.name, "{}", member.overheard(reason));
-                return Err(Failure::Broken(reason.to_owned()));
+            Ok(Err(CallError::NoAnswer(no_answer))) => {
+                if let NoAnswer::Broken(reason) = no_answer {
+                    warn!(service = self.name, "{}", member.overheard(reason));
+                }
+                return Err(no_answer.into());
             }
             Err(_) => {
                 return Err(Failure::Final(format!("did not answer within {} s", self.call_timeout.as_secs())));
@@ -179,14 +167,15 @@ impl Service {
     }
 
     /// Calls the tool that makes a member fresh, if there is one.
-    async fn reset(&self, member: &mut Member) -> Result<(), String> {
+    async fn reset(&self, member: &mut Member) -> Result<(), Failure> {
         let Reset::Tool { tool, arguments } = &self.reset else { return Ok(()) };
-        let session = member.session.as_ref().ok_or("is closed")?;
+        let session = member.session.as_ref().ok_or_else(|| Failure::Broken("is closed".to_owned()))?;
         let reset = timeout(self.call_timeout, session.call(tool, arguments)).await;
         member.answered.clear();
         match reset {
             Ok(Ok(_)) => Ok(()),
-            _ => Err(format!("could not be reset by its tool `{tool}`")),
+            Ok(Err(CallError::NoAnswer(unavailable @ NoAnswer::Unavailable { .. }))) => Err(unavailable.into()),
+            _ => Err(Failure::Broken(format!("could not be reset by its tool `{tool}`"))),
         }
     }
 
@@ -194,13 +183,13 @@ impl Service {
         info!(service = self.name, "a service is started");
         let started = timeout(self.start_timeout, self.begin()).await;
         let late = || Failure::Broken(format!("did not start within {} s", self.start_timeout.as_secs()));
-        let mut member = started.map_err(|_| late())?.map_err(Failure::Broken)?;
+        let mut member = started.map_err(|_| late())??;
         // It may find what others left: in a file, or on the other side of the URL.
-        self.reset(&mut member).await.map_err(Failure::Broken)?;
+        self.reset(&mut member).await?;
         Ok(member)
     }
 
-    async fn begin(&self) -> Result<Member, String> {
+    async fn begin(&self) -> Result<Member, Failure> {
         match &self.place {
             ServicePlace::Url { url, http } => {
                 let session = Session::over_http(url, http).await?;
@@ -212,15 +201,15 @@ impl Service {
                 if let Some(directory) = directory {
                     command.current_dir(directory);
                 }
-                let (mut process, transport) = Process::start(command)?;
+                let (mut process, transport) = Process::start(command).map_err(Failure::Broken)?;
                 match Session::begin(transport).await {
                     Ok(session) => Ok(Member { session: Some(session), process: Some(process), answered: Vec::new() }),
-                    Err(reason) => {
+                    Err(no_answer) => {
                         let ended = process.ended().await.map(|status| format!("ended ({status})"));
-                        let reason = ended.unwrap_or_else(|| reason.to_owned());
+                        let reason = ended.unwrap_or_else(|| no_answer.reason());
                         // What it wrote may hold secrets, and reasons are read by everybody.
                         warn!(service = self.name, "{}", process.overheard(reason.clone()));
-                        Err(reason)
+                        Err(Failure::Broken(reason))
                     }
                 }
             }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use reqwest::Client;
 use rmcp::model::{CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ErrorCode, Implementation};
-use rmcp::service::{RoleClient, RunningService};
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::transport::{IntoTransport, StreamableHttpClientTransport};
+use rmcp::service::{ClientInitializeError, RoleClient, RunningService};
+use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
+use rmcp::transport::{DynamicTransportError, IntoTransport, StreamableHttpClientTransport};
 use rmcp::{ServiceError, ServiceExt};
 use serde_json::{Map, Value};
 
@@ -14,6 +14,8 @@ use crate::answer::{MOST_BYTES, of_text};
 
 /// How long a server may take to end a session.
 const GOODBYE: Duration = Duration::from_secs(1);
+const BROKE_OFF: &str = "broke off without an answer";
+const NO_SERVER: &str = "cannot be reached, or is no MCP server";
 
 pub struct Session(RunningService<RoleClient, ClientConfig>);
 
@@ -25,14 +27,54 @@ pub enum CallError {
     Refused(String),
     /// The answer cannot be used, and another server would give no other one.
     Useless(String),
+    NoAnswer(NoAnswer),
+}
+
+/// Why a server gives no answer, without addresses.
+pub enum NoAnswer {
+    /// It is not there for now, or has too much to do: it may answer later.
+    Unavailable { reason: String, retry_after: Option<Duration> },
     /// The outcome is unknown.
     Broken(&'static str),
+}
+
+impl NoAnswer {
+    pub fn reason(self) -> String {
+        match self {
+            Self::Unavailable { reason, .. } => reason,
+            Self::Broken(reason) => reason.to_owned(),
+        }
+    }
+
+    fn of(error: &DynamicTransportError, otherwise: &'static str) -> Self {
+        match error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+            Some(StreamableHttpError::HttpStatus(refusal)) if matches!(refusal.status, 429 | 502..=504) => {
+                let reason = format!("is not available (HTTP {})", refusal.status);
+                Self::Unavailable { reason, retry_after: refusal.retry_after.as_deref().and_then(seconds) }
+            }
+            Some(StreamableHttpError::Client(error)) if error.is_connect() => {
+                Self::Unavailable { reason: "cannot be reached".to_owned(), retry_after: None }
+            }
+            _ => Self::Broken(otherwise),
+        }
+    }
+}
+
+/// Whether the transport over HTTP ended without a reason.
+fn is_closed(error: &DynamicTransportError) -> bool {
+    let error = error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>();
+    matches!(error, Some(StreamableHttpError::TransportChannelClosed))
+}
+
+/// `Retry-After` as seconds. A date says nothing without the clock of the server.
+fn seconds(text: &str) -> Option<Duration> {
+    Duration::try_from_secs_f64(text.trim().parse().ok()?).ok()
 }
 
 impl Session {
     /// # Errors
     /// Nothing answers there, or it is not an MCP server.
-    pub async fn begin<T, E, A>(transport: T) -> Result<Self, &'static str>
+    pub async fn begin<T, E, A>(transport: T) -> Result<Self, NoAnswer>
     where
         T: IntoTransport<RoleClient, E, A>,
         E: std::error::Error + Send + Sync + 'static,
@@ -40,14 +82,22 @@ impl Session {
         let identity = Implementation::new("groundstate", env!("CARGO_PKG_VERSION"));
         let client = ClientConfig::new(ClientCapabilities::default(), identity);
         let begun = Box::pin(client.serve(transport)).await;
-        begun.map(Self).map_err(|_| "cannot be reached, or is no MCP server")
+        begun.map(Self).map_err(|error| match error {
+            // The server answered `initialize` and refused `notifications/initialized`. The client library drops the reason, so that
+            // its status and `Retry-After` are not known.
+            ClientInitializeError::TransportError { error, .. } if is_closed(&error) => {
+                NoAnswer::Unavailable { reason: "is not available".to_owned(), retry_after: None }
+            }
+            ClientInitializeError::TransportError { error, .. } => NoAnswer::of(&error, NO_SERVER),
+            _ => NoAnswer::Broken(NO_SERVER),
+        })
     }
 
     /// Over HTTP. `http` sends the key with each request.
     ///
     /// # Errors
     /// As [`begin`](Self::begin).
-    pub async fn over_http(url: &str, http: &Client) -> Result<Self, &'static str> {
+    pub async fn over_http(url: &str, http: &Client) -> Result<Self, NoAnswer> {
         // A session that the server has lost is not replaced silently: its state is lost with it.
         let config = StreamableHttpClientTransportConfig::with_uri(url.to_owned())
             .max_sse_event_size(2 * MOST_BYTES)
@@ -67,8 +117,9 @@ impl Session {
             Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => {
                 Err(CallError::Useless(format!("has no tool `{tool}`")))
             }
-            Err(ServiceError::McpError(_)) => Err(CallError::Broken("failed without an answer")),
-            Err(_) => Err(CallError::Broken("broke off without an answer")),
+            Err(ServiceError::McpError(_)) => Err(CallError::NoAnswer(NoAnswer::Broken("failed without an answer"))),
+            Err(ServiceError::TransportSend(error)) => Err(CallError::NoAnswer(NoAnswer::of(&error, BROKE_OFF))),
+            Err(_) => Err(CallError::NoAnswer(NoAnswer::Broken(BROKE_OFF))),
         }
     }
 

@@ -1,11 +1,13 @@
 //! Services: real MCP servers that hold the state of a task, as processes and over HTTP.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
+use axum::http::header::RETRY_AFTER;
 use axum::http::{Request, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -228,13 +230,13 @@ async fn a_call_that_nobody_waits_for_any_more_frees_its_place() {
     assert_eq!(reason, "the service `till` did not answer within 1 s");
 }
 
-/// A till for each session, behind something that is too busy for the first requests.
-async fn till_url(busy: usize) -> String {
-    till_sessions(busy).await.0
+/// A till for each session, behind something that is too busy for these requests, counted from 0, and says how many seconds to wait.
+async fn till_url(busy: Range<usize>, retry_after: &'static str) -> String {
+    till_sessions(busy, retry_after).await.0
 }
 
 /// And its sessions, which it may lose.
-async fn till_sessions(busy: usize) -> (String, Arc<LocalSessionManager>) {
+async fn till_sessions(busy: Range<usize>, retry_after: &'static str) -> (String, Arc<LocalSessionManager>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let sessions = Arc::new(LocalSessionManager::default());
@@ -243,10 +245,15 @@ async fn till_sessions(busy: usize) -> (String, Arc<LocalSessionManager>) {
         Arc::clone(&sessions),
         StreamableHttpServerConfig::default(),
     );
-    let left = Arc::new(AtomicUsize::new(busy));
+    let asked = Arc::new(AtomicUsize::new(0));
     let refuse = move |request: Request<Body>, next: Next| {
-        let busy = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
-        async move { if busy { StatusCode::SERVICE_UNAVAILABLE.into_response() } else { next.run(request).await } }
+        let busy = busy.contains(&asked.fetch_add(1, Ordering::Relaxed));
+        async move {
+            if busy {
+                return (StatusCode::SERVICE_UNAVAILABLE, [(RETRY_AFTER, retry_after)]).into_response();
+            }
+            next.run(request).await
+        }
     };
     let busy = middleware::from_fn(move |request, next| -> futures::future::BoxFuture<'static, Response> {
         Box::pin(refuse(request, next))
@@ -258,7 +265,7 @@ async fn till_sessions(busy: usize) -> (String, Arc<LocalSessionManager>) {
 
 #[tokio::test]
 async fn a_server_that_loses_a_session_is_brought_back_to_its_state() {
-    let (url, sessions) = till_sessions(0).await;
+    let (url, sessions) = till_sessions(0..0, "0").await;
     let tools = registered(&url);
     assert_eq!(tools.ask_service("till", task(1), call("add", 5, &[])).await, Ok(sum(5)));
     sessions.sessions.write().await.clear();
@@ -267,14 +274,49 @@ async fn a_server_that_loses_a_session_is_brought_back_to_its_state() {
 
 #[tokio::test]
 async fn a_service_over_http_has_a_session_for_each_task_and_is_asked_again_when_it_is_busy() {
-    let tools = registered(&till_url(2).await);
+    let tools = registered(&till_url(0..2, "0").await);
     let ask = async |of: u128, call| tools.ask_service("till", task(of), call).await;
     assert_eq!(ask(1, call("add", 5, &[])).await, Ok(sum(5)));
     assert_eq!(ask(2, call("add", 7, &[])).await, Ok(sum(7)));
     assert_eq!(ask(1, call("add", 1, &[past(5, 5)])).await, Ok(sum(6)));
-    let nobody = registered("url: 'http://127.0.0.1:61009/mcp'");
+    let nobody = registered("url: 'http://127.0.0.1:61009/mcp', wait_seconds: 0");
     let reason = nobody.ask_service("till", task(1), call("add", 1, &[])).await.unwrap_err();
-    assert_eq!(reason, "the service `till` cannot be reached, or is no MCP server, 5 times");
+    assert_eq!(reason, "the service `till` cannot be reached, after 0 s of waiting");
+}
+
+#[tokio::test]
+async fn a_service_that_is_not_available_is_asked_again_when_it_says_and_not_for_ever() {
+    let begun = Instant::now();
+    let tools = registered(&till_url(0..1, "0.6").await);
+    assert_eq!(tools.ask_service("till", task(1), call("add", 5, &[])).await, Ok(sum(5)));
+    assert!(begun.elapsed() >= Duration::from_millis(600), "{:?}", begun.elapsed());
+    let busy = registered(&format!("{}, wait_seconds: 1", till_url(0..usize::MAX, "3600").await));
+    let reason = busy.ask_service("till", task(1), call("add", 5, &[])).await.unwrap_err();
+    assert_eq!(reason, "the service `till` is not available (HTTP 503), after 1 s of waiting");
+}
+
+#[tokio::test]
+async fn a_service_that_is_too_busy_to_begin_a_session_is_waited_for() {
+    // The first request is `initialize`, the second `notifications/initialized`.
+    let tools = registered(&till_url(1..2, "0").await);
+    assert_eq!(tools.ask_service("till", task(1), call("add", 5, &[])).await, Ok(sum(5)));
+    let busy = registered(&format!("{}, wait_seconds: 0", till_url(1..usize::MAX, "0").await));
+    let reason = busy.ask_service("till", task(1), call("add", 5, &[])).await.unwrap_err();
+    assert_eq!(reason, "the service `till` is not available, after 0 s of waiting");
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_a_service_holds_no_place() {
+    let tools = registered(&format!("{}, size: 1, wait_seconds: 1", till_url(0..1, "3600").await));
+    let ask = async |of: u128, amount: u64| {
+        let answer = tools.ask_service("till", task(of), call("add", amount, &[])).await;
+        tools.release_service("till", task(of));
+        (answer, Instant::now())
+    };
+    // The first of them has the only place first, and is told to wait.
+    let ((waiting, answered_last), (other, answered_first)) = tokio::join!(ask(1, 5), ask(2, 7));
+    assert_eq!((waiting, other), (Ok(sum(5)), Ok(sum(7))));
+    assert!(answered_first < answered_last);
 }
 
 #[tokio::test]
@@ -325,6 +367,7 @@ services:
   - {name: hidden, command: [a], pass_environment: [NO_SUCH_VARIABLE_OF_OURS]}
   - {name: keyed, command: [a], key_env: HOME}
   - {name: elsewhere, url: 'http://x/', directory: /}
+  - {name: waited, command: [a], wait_seconds: 5}
   - {name: fine, url: 'http://x/'}
   - {name: fine, url: 'http://x/'}
 ";
@@ -338,7 +381,8 @@ services:
             "tools.yaml:5: services[2].pass_environment: `NO_SUCH_VARIABLE_OF_OURS` is not set",
             "tools.yaml:6: services[3].key_env: belongs to a `url`; a command gets keys by `pass_environment`",
             "tools.yaml:7: services[4].directory: belongs to a `command`",
-            "tools.yaml:9: services[6].name: `fine` is registered already",
+            "tools.yaml:8: services[5].wait_seconds: belongs to a `url`",
+            "tools.yaml:10: services[7].name: `fine` is registered already",
         ]
     );
     let large = Tools::read("tools.yaml", "services: [{name: large, command: [a], size: 5000}]").err().unwrap();

@@ -61,6 +61,11 @@ pub struct ServiceEntry {
     #[serde(default = "usual_start")]
     #[schemars(range(min = 1, max = 3_600))]
     start_seconds: u64,
+    /// How long a call waits for a server that is not available: it answers 429, 502, 503 or 504, or cannot be reached. With
+    /// `url`; default: 60.
+    #[serde(default)]
+    #[schemars(range(max = 3_600))]
+    wait_seconds: Option<u64>,
     /// After so long without a call a conversation loses its member to those that wait, and a member that none has is
     /// closed.
     #[serde(default = "usual_idle")]
@@ -89,6 +94,8 @@ const fn usual_idle() -> u64 {
     60
 }
 
+const USUAL_WAIT: u64 = 60;
+
 /// # Errors
 /// The field, and what is wrong with it.
 pub fn place(entry: &ServiceEntry) -> Result<ServicePlace, (&'static str, String)> {
@@ -111,6 +118,9 @@ pub fn place(entry: &ServiceEntry) -> Result<ServicePlace, (&'static str, String
         (None, Some((program, arguments))) => {
             if entry.key_env.is_some() || entry.key_file.is_some() {
                 return Err(("key_env", "belongs to a `url`; a command gets keys by `pass_environment`".to_owned()));
+            }
+            if entry.wait_seconds.is_some() {
+                return Err(("wait_seconds", "belongs to a `url`".to_owned()));
             }
             Ok(ServicePlace::Command {
                 program: program.clone(),
@@ -148,6 +158,7 @@ pub fn service(entry: &ServiceEntry, place: ServicePlace) -> Service {
         tools: entry.tools.clone(),
         call_timeout: seconds(entry.timeout_seconds),
         start_timeout: seconds(entry.start_seconds),
+        patience: seconds(entry.wait_seconds.unwrap_or(USUAL_WAIT)),
         pool: Pool::new(entry.size, seconds(entry.idle_seconds)),
     }
 }
