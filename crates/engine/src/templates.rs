@@ -3,8 +3,8 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::ValueKind;
-use minijinja::{AutoEscape, Environment, ErrorKind, Template, UndefinedBehavior, Value};
-use serde_json::Value as Json;
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, Template, UndefinedBehavior, Value};
+use serde_json::{Number, Value as Json};
 
 mod filters;
 mod source;
@@ -152,19 +152,32 @@ pub fn value(json: &Json) -> Value {
     match json {
         Json::Null => Value::from(()),
         Json::Bool(b) => Value::from(*b),
-        Json::Number(n) => match (n.as_i64(), n.as_f64()) {
-            (Some(i), _) => Value::from(i),
-            (None, Some(f)) => Value::from(f),
-            (None, None) => Value::from(n.to_string()),
-        },
+        Json::Number(n) => number(n),
         Json::String(s) => Value::from(s.as_str()),
         Json::Array(items) => items.iter().map(value).collect(),
         Json::Object(map) => Value::from_pairs(map.iter().map(|(k, v)| (k.as_str(), value(v)))),
     }
 }
 
+/// A whole number stays what it is. One that has no place in a template is an error where it is used: as a float it would be another
+/// number.
+fn number(n: &Number) -> Value {
+    if let Some(i) = n.as_i64() {
+        return Value::from(i);
+    }
+    if let Some(i) = n.as_i128() {
+        return Value::from(i);
+    }
+    let text = n.to_string();
+    if text.contains(['.', 'e', 'E']) {
+        return n.as_f64().map_or_else(|| Value::from(text), Value::from);
+    }
+    let message = "a whole number needs more than 128 bits, which is too large for a template";
+    Value::from(Error::new(ErrorKind::InvalidOperation, message))
+}
+
 /// An error with template, line and its causes.
-pub fn explain(error: &minijinja::Error) -> String {
+pub fn explain(error: &Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(inner) = cause {
@@ -222,8 +235,11 @@ mod tests {
         let all =
             "{{ a|upper|none }}{% if a is nosuch or a is defined %}{% endif %}{% filter other(1) %}{% endfilter %}";
         assert_eq!(unknown(all), ["filter none", "test nosuch", "filter other"]);
-        let known = "{{ a|map('x')|select|groupby('y')|tojson(indent=2)|default('|z') }}{{ a is not none }}\
-                     {{ a is in b }}{{ a is divisibleby 3 }}{{ a is string or a is true }}{{ a ~ b }}";
+        let given = "{{ a|map('none')|select('nosuch')|rejectattr('b', 'other') }}";
+        assert_eq!(unknown(given), ["filter none", "test nosuch", "test other"]);
+        let known = "{{ a|map('upper')|select('odd')|reject('==', 1)|selectattr('x', 'defined')|groupby('y') }}\
+                     {{ a|select|tojson(indent=2)|default('|z') }}{{ a is not none }}{{ a is in b }}\
+                     {{ a is divisibleby 3 }}{{ a is string or a is true }}{{ a ~ b }}";
         assert_eq!(unknown(known), [""; 0]);
     }
 
@@ -262,6 +278,23 @@ mod tests {
             &json!({"a": 9_999_999.99, "b": 1e16, "c": 5, "d": 0.00001}),
         );
         assert_eq!(said.as_deref(), Ok("9999999.99 1e+16 5 1e-05"));
+    }
+
+    #[test]
+    fn whole_numbers_are_written_whole_or_not_at_all() {
+        const MOST: &str = "170141183460469231731687303715884105727";
+        let read = |text: String| serde_json::from_str::<Json>(&text).expect("it is JSON");
+        let large = read(format!(r#"{{"a": 18446744073709551617, "b": -{MOST}, "c": [36893488147419103233]}}"#));
+        let said = render_text("{{ a }} {{ a + 1 }} {{ c }} {{ c | tojson }} {{ c[0] - a }} {{ b }}", &large);
+        let expected = "18446744073709551617 18446744073709551618 [36893488147419103233] [36893488147419103233] \
+                        18446744073709551616 -170141183460469231731687303715884105727";
+        assert_eq!(said.as_deref(), Ok(expected));
+        let too_large = read(format!(r#"{{"a": {MOST}0, "l": [1e2, {MOST}0]}}"#));
+        assert_eq!(render_text("{{ l[0] }}", &too_large).as_deref(), Ok("100.0"), "what is not used is not looked at");
+        for source in ["{{ a }}", "{{ l }}", "{{ l|tojson }}", "{{ l|last }}", "{% for i in l %}{{ i }}{% endfor %}"] {
+            let said = render_text(source, &too_large).expect_err(source);
+            assert!(said.contains("a whole number needs more than 128 bits"), "{source}: {said}");
+        }
     }
 
     #[test]

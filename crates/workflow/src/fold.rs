@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use domain::seed::Seed;
+use domain::workflow::BuiltInEnd;
 use serde_json::{Map, Value};
 
 use crate::address::Address;
@@ -249,7 +250,7 @@ impl Fold {
         let id = self.scopes.len();
         if id >= MOST_SCOPES {
             let reason = format!("the row has more than {MOST_SCOPES} items, rounds and calls");
-            self.give_up(Ending::failed("too_many_items", reason));
+            self.give_up(Ending::failed(BuiltInEnd::TooManyItems, reason));
             return None;
         }
         let steps = scope.workflow.blocks[scope.block].steps.len();
@@ -350,7 +351,7 @@ impl Fold {
         } else {
             return true;
         };
-        self.give_up(Ending::failed("too_large", too_much));
+        self.give_up(Ending::failed(BuiltInEnd::TooLarge, too_much));
         false
     }
 }

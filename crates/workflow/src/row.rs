@@ -13,6 +13,7 @@ use domain::outcome::Blame;
 use domain::role::RoleId;
 use domain::seed::Seed;
 use domain::task::{Attention, Heard, Next, Request, RequestBody, RequestId, Resolution, Task};
+use domain::workflow::BuiltInEnd;
 use serde_json::{Map, Value};
 
 use crate::fold::{Ending, Fold, RequestKind};
@@ -33,6 +34,8 @@ pub enum Responder {
     Service(Arc<str>),
 }
 
+// Cloned by tests, which play a row on from one point in several ways.
+#[derive(Clone)]
 pub struct Row {
     pub workflow: Arc<Workflow>,
     input: Map<String, Value>,
@@ -108,7 +111,7 @@ impl Row {
         Self {
             workflow: Arc::clone(workflow),
             input: Map::new(),
-            fold: Fold::ended(seed.clone(), Ending::failed("invalid_input", reason)),
+            fold: Fold::ended(seed.clone(), Ending::failed(BuiltInEnd::InvalidInput, reason)),
             seed,
             ahead: None,
             seq,
@@ -141,8 +144,14 @@ impl Row {
             RowEventKind::Ended(outcome) => {
                 // It was given up, or it ends by what it was answered.
                 let output = outcome.output.clone().map(|output| Value::Object(output).into());
-                let ending = Ending::failed(&outcome.name, outcome.reason.clone());
-                self.fold.give_up(Ending { success: outcome.success, output, ..ending });
+                self.fold.give_up(Ending {
+                    name: outcome.name.clone(),
+                    success: outcome.success,
+                    reason: outcome.reason.clone(),
+                    is_failure: true,
+                    is_lost: false,
+                    output,
+                });
                 self.metrics = outcome.output.is_some().then(|| outcome.metrics.clone());
                 self.has_ended = true;
             }
@@ -267,7 +276,7 @@ impl Task for Row {
             return Vec::new();
         }
         let started = (!self.has_begun).then(|| self.act()).flatten();
-        self.fold.give_up(Ending::failed(blame.into_str(), reason.to_owned()));
+        self.fold.give_up(Ending::failed(blame.into(), reason.to_owned()));
         started.into_iter().chain(self.act()).collect()
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use domain::seed::Seed;
 use domain::task::{Request, Resolution, Task, advance};
-use domain::workflow::{Sample, ToolKind};
+use domain::workflow::{BuiltInEnd, Sample, ToolKind};
 use serde_json::{Map, Value, json};
 
 use crate::fold::Ending;
@@ -41,7 +41,7 @@ pub fn play_sample(workflow: &Arc<Workflow>, input: &Map<String, Value>, seed: i
         ControlFlow::Continue(())
     });
     let ending = row.ending().cloned();
-    let ending = ending.unwrap_or_else(|| Ending::failed("unfinished", "it waits for nothing".to_owned()));
+    let ending = ending.unwrap_or_else(|| Ending::failed(BuiltInEnd::Unfinished, "it waits for nothing".to_owned()));
     let output = row.output().cloned();
     let metrics = output.as_ref().map(|output| workflow.metrics_of(input, output)).unwrap_or_default();
     Ok(SampleReport { ending, output, events, metrics })

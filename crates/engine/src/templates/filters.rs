@@ -175,6 +175,9 @@ fn go_through(value: &Value, levels: usize, left: &mut usize) -> Result<bool, Er
     let Some(fewer) = left.checked_sub(own) else { return Ok(false) };
     *left = fewer;
     let kind = value.kind();
+    if kind == ValueKind::Invalid {
+        return Err(too_much(value.to_string()));
+    }
     if !matches!(kind, ValueKind::Seq | ValueKind::Iterable | ValueKind::Map) {
         return Ok(true);
     }

@@ -23,14 +23,17 @@ pub fn prepared(source: &str) -> Result<String, TooMuch> {
     scanned(source).map(Scan::edited)
 }
 
-/// The filters and tests that a source names, each with its line. Empty if it is too long or nests too deep.
+/// The filters and tests that a source names, also those that `map`, `select` and their like are given as texts, each with its line.
+/// Empty if it is too long or nests too deep.
 pub fn callees(source: &str) -> Vec<Callee> {
-    let Ok(scan) = scanned(source) else { return Vec::new() };
+    let Ok(mut scan) = scanned(source) else { return Vec::new() };
+    // What a filter is given is noted before what stands between its brackets.
+    scan.callees.sort_by_key(|(_, place, _)| *place);
     let (mut line, mut at) = (1, 0);
-    let callees = scan.callees.into_iter().map(|(kind, range)| {
-        line += source.get(at..range.start).map_or(0, |passed| passed.matches('\n').count());
-        at = range.start;
-        Callee { kind, name: source[range].split_whitespace().collect(), line }
+    let callees = scan.callees.into_iter().map(|(kind, place, name)| {
+        line += source.get(at..place).map_or(0, |passed| passed.matches('\n').count());
+        at = place;
+        Callee { kind, name, line }
     });
     callees.collect()
 }
@@ -90,8 +93,8 @@ struct Scan<'a> {
     blocks: Vec<Block>,
     /// What is put in, by its place; of several at one place in the order of the numbers.
     edits: Vec<(usize, u8, String)>,
-    /// Where the names of filters and tests stand, in their order.
-    callees: Vec<(CalleeKind, Range<usize>)>,
+    /// Filters and tests: where their names stand, and the names.
+    callees: Vec<(CalleeKind, usize, String)>,
 }
 
 /// Words that are no values.
@@ -270,7 +273,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Notes what stands behind `|` and `is`, and, of a statement, behind `filter`.
+    /// Notes what stands behind `|` and `is`, and, of a statement, behind `filter`, with what these are given.
     fn filters_and_tests(&mut self, tokens: &[Token], is_statement: bool) {
         let is_name = |token: &Token| token.kind == Kind::Name;
         let names = ["from", "import", "include", "macro"];
@@ -293,8 +296,47 @@ impl<'a> Scan<'a> {
             while self.is(tokens.get(last + 1), ".") && tokens.get(last + 2).is_some_and(is_name) {
                 last += 2;
             }
-            self.callees.push((kind, first.range.start..tokens[last].range.end));
+            let name: String = tokens[at..=last].iter().map(|token| self.word(token)).collect();
+            if kind == CalleeKind::Filter {
+                self.given(&name, tokens, last + 1);
+            }
+            self.callees.push((kind, first.range.start, name));
         }
+    }
+
+    /// Notes the filter or the test that a filter is given, if its name is written out. `open`: where its bracket would stand.
+    fn given(&mut self, filter: &str, tokens: &[Token], open: usize) {
+        let (kind, place) = match filter {
+            "map" => (CalleeKind::Filter, 0),
+            "select" | "reject" => (CalleeKind::Test, 0),
+            "selectattr" | "rejectattr" => (CalleeKind::Test, 1),
+            _ => return,
+        };
+        let Some(text) = self.text_argument(tokens, open, place) else { return };
+        let name = &self.source[text.range.start + 1..text.range.end - 1];
+        if !name.contains('\\') {
+            self.callees.push((kind, text.range.start + 1, name.to_owned()));
+        }
+    }
+
+    /// An argument of a call, if it is nothing but a text.
+    fn text_argument<'t>(&self, tokens: &'t [Token], open: usize, place: usize) -> Option<&'t Token> {
+        if !self.is(tokens.get(open), "(") {
+            return None;
+        }
+        let (mut at, mut levels, mut passed) = (open + 1, 0_usize, 0);
+        while passed < place {
+            match self.word(tokens.get(at)?) {
+                "(" | "[" | "{" => levels += 1,
+                ")" | "]" | "}" => levels = levels.checked_sub(1)?,
+                "," if levels == 0 => passed += 1,
+                _ => {}
+            }
+            at += 1;
+        }
+        let argument = tokens.get(at).filter(|token| token.kind == Kind::Text)?;
+        let is_whole = self.is(tokens.get(at + 1), ",") || self.is(tokens.get(at + 1), ")");
+        is_whole.then_some(argument)
     }
 
     /// Where a word or sign stands first that no bracket is around.

@@ -1,6 +1,6 @@
 //! Steps that hold other steps, use other workflows, or end the row.
 
-use domain::workflow::{Call, End, Loop, Search, Step};
+use domain::workflow::{BuiltInEnd, Call, End, Loop, Search, Step};
 use indexmap::IndexMap;
 use serde_json::Value;
 
@@ -157,7 +157,7 @@ impl Compiler<'_> {
         if end.output.is_empty() && end.success {
             self.problem(at, "accepts the row but gives it no `output`; add one, or leave out `success`");
         }
-        if OWN_ENDS.contains(&end.name.as_str()) {
+        if end.name.parse::<BuiltInEnd>().is_ok() {
             let message = format!("`{}` is how rows end without an `end`; choose another name", end.name);
             self.problem(&format!("{at}/as"), message);
         }
@@ -165,23 +165,6 @@ impl Compiler<'_> {
         (Action::End(plan::End { when, name: end.name.clone(), success: end.success, output }), Type::Null)
     }
 }
-
-/// Names of ends that the program itself gives.
-const OWN_ENDS: [&str; 13] = [
-    "failed_code",
-    "failed_search",
-    "failed_template",
-    "failed_tool",
-    "finished",
-    "infrastructure",
-    "invalid_input",
-    "invalid_reply",
-    "invalid_scenario",
-    "no_answer",
-    "too_large",
-    "too_many_items",
-    "unfinished",
-];
 
 /// The type of a value that is replaced round by round: an empty list fills, a missing value comes.
 fn widened(of: &Type) -> Type {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use domain::chat::ChatReply;
 use domain::message::{Message, ToolCall};
+use domain::problem::did_you_mean;
 use serde_json::{Map, Value, json};
 
 use super::asking::{OpenRequest, Who};
@@ -42,14 +43,14 @@ impl Fold {
 
     /// The answer of a tool, or `None` if it comes later: of a workflow, and of a registered tool.
     fn call_tool(&mut self, id: StepId, workflow: &Workflow, number: usize, call: &ToolCall) -> Option<String> {
-        let refused = |why: String| Some(json!({"error": why}).to_string());
         let tools = self.ask_of(id).map(|ask| &ask.tools)?;
         let Some(tool) = tools.iter().find(|tool| tool.name == call.name()) else {
-            return refused(format!("there is no tool `{}`", call.name()));
+            let hint = did_you_mean(call.name(), tools.iter().map(|tool| tool.name.as_str()));
+            return Some(error(&format!("there is no tool `{}`{hint}", call.name())));
         };
         let arguments = match checked(tool, call) {
             Ok(arguments) => arguments,
-            Err(why) => return refused(why),
+            Err(why) => return Some(error(&why)),
         };
         match &tool.does {
             ToolAction::Code(function) => Some(run(workflow, function, &arguments)),
@@ -58,7 +59,7 @@ impl Fold {
                 if let Some(called) = workflow.called.get(&name)
                     && let Err(why) = called.input.check(&Value::Object(arguments.clone()), "")
                 {
-                    return refused(why);
+                    return Some(error(&invalid(call, &why)));
                 }
                 self.call(id, &name, &arguments, Part::Tool(number));
                 None
@@ -133,14 +134,24 @@ impl Fold {
 /// # Errors
 /// What is wrong with the arguments, for the model.
 fn checked(tool: &Tool, call: &ToolCall) -> Result<Map<String, Value>, String> {
-    let arguments = call.arguments()?;
+    let not_json = |why: String| format!("the arguments of `{}` are not JSON: {why}", call.name());
+    let arguments = call.arguments().map_err(not_json)?;
     if let Some(error) = tool.validator.iter_errors(&arguments).next() {
-        return Err(error.to_string());
+        return Err(invalid(call, &error.to_string()));
     }
     match arguments {
         Value::Object(arguments) => Ok(arguments),
-        _ => Err("the arguments are no object".to_owned()),
+        _ => Err(invalid(call, "they are no object")),
     }
+}
+
+fn invalid(call: &ToolCall, why: &str) -> String {
+    format!("invalid arguments for `{}`: {why}", call.name())
+}
+
+/// What the model reads in place of an answer, as agents do in conversations.
+pub(super) fn error(why: &str) -> String {
+    format!("Error: {why}")
 }
 
 /// The output of a tool as the model reads it: text as it is, anything else as JSON.
@@ -158,6 +169,6 @@ fn run(workflow: &Workflow, function: &str, arguments: &Map<String, Value>) -> S
     let named: Vec<_> = values.iter().map(|(key, value)| (*key, value.node())).collect();
     match workflow.code.answer(function, &[], &named, &NO_CLOCK) {
         Ok(answer) => answer.to_string(),
-        Err(error) => json!({"error": error.to_string()}).to_string(),
+        Err(failed) => error(&failed.to_string()),
     }
 }

@@ -6,6 +6,7 @@ use domain::chat::{ChatRequest, ReplySchema};
 use domain::encoder::EncoderTask;
 use domain::message::Message;
 use domain::role::RoleId;
+use domain::workflow::BuiltInEnd;
 use serde_json::{Map, Value, json};
 
 use super::agent_state::Agent;
@@ -91,7 +92,7 @@ impl Fold {
         let asked = self.role(id, ask).and_then(|role| Ok((role, self.messages(id, ask)?)));
         let (role, messages) = match asked {
             Ok(asked) => asked,
-            Err((name, reason)) => return self.fail(id, name, reason),
+            Err((end, reason)) => return self.fail(id, end, reason),
         };
         let count = ask.n.unwrap_or(1);
         let samples = (0..count).map(|_| Sample::default()).collect();
@@ -107,7 +108,7 @@ impl Fold {
     pub(super) fn start_search(&mut self, id: StepId, search: &Search) {
         let query = match self.evaluate(id.scope, &search.query) {
             Ok(query) => query,
-            Err(reason) => return self.fail(id, "failed_code", reason),
+            Err(reason) => return self.fail(id, BuiltInEnd::FailedCode, reason),
         };
         let Some(query) = query.json().as_str().filter(|query| !query.trim().is_empty()) else {
             // Nothing is asked for, so nothing is found.
@@ -126,26 +127,27 @@ impl Fold {
         }
     }
 
-    fn role(&self, id: StepId, ask: &Ask) -> Result<RoleId, (&'static str, String)> {
+    fn role(&self, id: StepId, ask: &Ask) -> Result<RoleId, (BuiltInEnd, String)> {
         match &ask.role {
             RoleOf::One(role) => Ok(*role),
             RoleOf::OneOf(role, known) => {
-                let role = self.evaluate(id.scope, role).map_err(|reason| ("failed_code", reason))?;
+                let role = self.evaluate(id.scope, role).map_err(|reason| (BuiltInEnd::FailedCode, reason))?;
                 let name = role.json().as_str().unwrap_or_default();
                 if known.iter().any(|known| known == name) {
                     return Ok(RoleId::named(name));
                 }
-                Err(("failed_code", format!("the role is {}, and not one of {}", role.json(), known.join(", "))))
+                let reason = format!("the role is {}, and not one of {}", role.json(), known.join(", "));
+                Err((BuiltInEnd::FailedCode, reason))
             }
         }
     }
 
-    fn messages(&self, id: StepId, ask: &Ask) -> Result<Vec<Message>, (&'static str, String)> {
+    fn messages(&self, id: StepId, ask: &Ask) -> Result<Vec<Message>, (BuiltInEnd, String)> {
         let workflow = &self.scopes[id.scope].workflow;
         let context = self.context(id, ask);
         let render = |name: &str| {
             let rendered = engine::templates::render(&workflow.templates, name, &context);
-            rendered.map(|text| text.trim().to_owned()).map_err(|reason| ("failed_template", reason))
+            rendered.map(|text| text.trim().to_owned()).map_err(|reason| (BuiltInEnd::FailedTemplate, reason))
         };
         let mut messages = Vec::new();
         if let Some(system) = &ask.system {
@@ -154,8 +156,8 @@ impl Fold {
         match &ask.prompt {
             Prompt::Template(name) => messages.push(Message::User { content: render(name)? }),
             Prompt::Messages(given) => {
-                let given = self.evaluate(id.scope, given).map_err(|reason| ("failed_code", reason))?;
-                messages.extend(read_messages(given.json()).map_err(|reason| ("failed_code", reason))?);
+                let given = self.evaluate(id.scope, given).map_err(|reason| (BuiltInEnd::FailedCode, reason))?;
+                messages.extend(read_messages(given.json()).map_err(|reason| (BuiltInEnd::FailedCode, reason))?);
             }
         }
         Ok(messages)

@@ -13,6 +13,7 @@ use domain::seed::Seed;
 use domain::task::{AdvanceOutcome, Next, Request, Resolution, Task, advance};
 use domain::transcript::Transcript;
 use domain::verdict::{Verdict, Verification};
+use domain::workflow::BuiltInEnd;
 use engine::{Case, Conversation, Party};
 use serde_json::{Map, Value, json};
 
@@ -76,7 +77,7 @@ impl Fold {
     pub(super) fn start_conversation(&mut self, id: StepId, converse: &Converse) {
         let case = match self.case(id, converse) {
             Ok(case) => case,
-            Err((name, reason)) => return self.fail(id, name, reason),
+            Err((end, reason)) => return self.fail(id, end, reason),
         };
         if self.charge(CONVERSATION_BYTES) {
             let conversation = Conversation::new(Arc::new(case));
@@ -86,21 +87,21 @@ impl Fold {
 
     /// # Errors
     /// How the row ends, and the reason.
-    fn case(&self, id: StepId, converse: &Converse) -> Result<Case, (&'static str, String)> {
-        let value = |of: &Expr| self.evaluate(id.scope, of).map_err(|reason| ("failed_code", reason));
+    fn case(&self, id: StepId, converse: &Converse) -> Result<Case, (BuiltInEnd, String)> {
+        let value = |of: &Expr| self.evaluate(id.scope, of).map_err(|reason| (BuiltInEnd::FailedCode, reason));
         let scenario = value(&converse.scenario)?;
-        let scenario = scenario.json().as_str().ok_or(("failed_code", "`scenario` is no text".to_owned()))?;
+        let scenario = scenario.json().as_str().ok_or((BuiltInEnd::FailedCode, "`scenario` is no text".to_owned()))?;
         let persona = converse.persona.as_ref().map(value).transpose()?;
         let persona = match persona.as_ref().map(Datum::json) {
             None | Some(Value::Null) => None,
             Some(Value::String(name)) => Some(name.as_str()),
-            Some(_) => return Err(("failed_code", "`persona` is neither a text nor `None`".to_owned())),
+            Some(_) => return Err((BuiltInEnd::FailedCode, "`persona` is neither a text nor `None`".to_owned())),
         };
         let cases = self.scopes[id.scope].workflow.cases.as_ref();
-        let cases = cases.ok_or(("invalid_scenario", "the workflow has no scenarios".to_owned()))?;
+        let cases = cases.ok_or((BuiltInEnd::InvalidScenario, "the workflow has no scenarios".to_owned()))?;
         let purpose = format!("{}/conversation", self.address(id));
         let seed = Seed::new(self.seed.sampling(&purpose), scenario, 0);
-        cases.drawn(scenario, persona, seed).map_err(|reason| ("invalid_scenario", reason))
+        cases.drawn(scenario, persona, seed).map_err(|reason| (BuiltInEnd::InvalidScenario, reason))
     }
 
     pub(super) fn conversing(&self, id: StepId) -> Option<&Conversing> {

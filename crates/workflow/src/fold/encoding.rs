@@ -5,6 +5,7 @@ use std::sync::Arc;
 use domain::chat::ChatReply;
 use domain::encoder::{EncoderRequest, EncoderTask};
 use domain::role::RoleId;
+use domain::workflow::BuiltInEnd;
 use serde::Deserialize;
 use serde_json::{Number, Value, json};
 
@@ -15,20 +16,20 @@ use crate::limits::{MOST_BATCH_BYTES, MOST_BATCH_TEXTS, MOST_RERANK_BYTES, MOST_
 use crate::plan::{Embed, Rerank};
 
 /// Why a step cannot ask: how the row ends, and the reason.
-type Refusal = (&'static str, String);
+type Refusal = (BuiltInEnd, String);
 
 impl Fold {
     pub(super) fn start_embed(&mut self, id: StepId, embed: &Embed) {
         match self.embed_tasks(id, embed) {
             Ok(tasks) => self.start_encoder(id, embed.role, tasks),
-            Err((name, reason)) => self.fail(id, name, reason),
+            Err((end, reason)) => self.fail(id, end, reason),
         }
     }
 
     pub(super) fn start_rerank(&mut self, id: StepId, rerank: &Rerank) {
         match self.rerank_task(id, rerank) {
             Ok(task) => self.start_encoder(id, rerank.role, task.into_iter().collect()),
-            Err((name, reason)) => self.fail(id, name, reason),
+            Err((end, reason)) => self.fail(id, end, reason),
         }
     }
 
@@ -63,7 +64,7 @@ impl Fold {
         let no_list = || failed_code("`documents` is no list".to_owned());
         let documents = texts_of("documents", documents.json().as_array().ok_or_else(no_list)?)?;
         if documents.iter().map(String::len).sum::<usize>() > MOST_RERANK_BYTES {
-            return Err(("too_large", format!("the documents have more than {MOST_RERANK_BYTES} bytes")));
+            return Err((BuiltInEnd::TooLarge, format!("the documents have more than {MOST_RERANK_BYTES} bytes")));
         }
         let most = rerank.k.min(documents.len());
         let task = EncoderTask::Rerank { query: Arc::from(query), documents: documents.into(), most };
@@ -100,12 +101,12 @@ impl Fold {
 
     pub(super) fn refuse_encoded(&mut self, open: OpenRequest, reason: &str) {
         let reason = format!("the reply cannot be used: {reason}");
-        self.result(open, Err(Ending::failed("invalid_reply", reason)));
+        self.result(open, Err(Ending::failed(BuiltInEnd::InvalidReply, reason)));
     }
 
     /// The value of an `embed`, from its batches.
     pub(super) fn vectors(&self, id: StepId, embed: &Embed, batches: &[Datum]) -> Result<Datum, Ending> {
-        let failed = |reason| Ending::failed("failed_code", reason);
+        let failed = |reason| Ending::failed(BuiltInEnd::FailedCode, reason);
         let is_one = self.evaluate(id.scope, &embed.texts).map_err(failed)?.json().is_string();
         let mut all: Vec<Value> =
             batches.iter().filter_map(|batch| batch.json().as_array()).flatten().cloned().collect();
@@ -113,15 +114,15 @@ impl Fold {
         let first = all.first().map_or(0, length);
         if let Some(other) = all.iter().map(length).find(|other| *other != first) {
             let reason = format!("the reply cannot be used: vectors of {first} and of {other} numbers");
-            return Err(Ending::failed("invalid_reply", reason));
+            return Err(Ending::failed(BuiltInEnd::InvalidReply, reason));
         }
         Ok(if is_one { all.pop().unwrap_or_default() } else { Value::Array(all) }.into())
     }
 
     /// The value of a `rerank`, from the scores.
     pub(super) fn ranked_documents(&self, id: StepId, rerank: &Rerank, ranked: &Datum) -> Result<Datum, Ending> {
-        let documents =
-            self.evaluate(id.scope, &rerank.documents).map_err(|reason| Ending::failed("failed_code", reason))?;
+        let failed = |reason| Ending::failed(BuiltInEnd::FailedCode, reason);
+        let documents = self.evaluate(id.scope, &rerank.documents).map_err(failed)?;
         let with_document = |one: &Value| {
             let place = one["index"].as_u64().and_then(|index| usize::try_from(index).ok());
             let document = place.and_then(|place| documents.json().get(place));
@@ -132,13 +133,13 @@ impl Fold {
 }
 
 fn failed_code(reason: String) -> Refusal {
-    ("failed_code", reason)
+    (BuiltInEnd::FailedCode, reason)
 }
 
 /// The texts of items that are texts, or records with a `text`.
 fn texts_of(name: &str, items: &[Value]) -> Result<Vec<String>, Refusal> {
     if items.len() > MOST_TEXTS {
-        return Err(("too_many_items", format!("`{name}` has {} items; at most {MOST_TEXTS}", items.len())));
+        return Err((BuiltInEnd::TooManyItems, format!("`{name}` has {} items; at most {MOST_TEXTS}", items.len())));
     }
     let text = |(i, item): (usize, &Value)| {
         let text = item.as_str().or_else(|| item.get("text")?.as_str());

@@ -1,6 +1,7 @@
 //! How rows end. Of several things that would end a row, the one counts that comes first in the document, whenever it
 //! happens: the same replies give the same row, in whatever order they come.
 
+use domain::workflow::BuiltInEnd;
 use serde_json::{Map, Value};
 
 use super::{Fold, Origin, Part, ScopeId, Slot, StepId};
@@ -23,16 +24,13 @@ pub struct Ending {
     pub output: Option<Datum>,
 }
 
-/// How rows are counted that come to the end of the document.
-pub const FINISHED: &str = "finished";
-
 impl Ending {
-    pub fn failed(name: &str, reason: String) -> Self {
-        Self { name: name.to_owned(), success: false, reason, is_failure: true, is_lost: false, output: None }
+    pub fn failed(end: BuiltInEnd, reason: String) -> Self {
+        Self { name: end.to_string(), success: false, reason, is_failure: true, is_lost: false, output: None }
     }
 
     pub(super) fn lost(reason: String) -> Self {
-        Self { is_lost: true, ..Self::failed("no_answer", reason) }
+        Self { is_lost: true, ..Self::failed(BuiltInEnd::NoAnswer, reason) }
     }
 
     pub(super) fn named(end: &plan::End, output: Option<Datum>) -> Self {
@@ -49,9 +47,9 @@ impl Ending {
 
 impl Fold {
     /// A step failed.
-    pub(super) fn fail(&mut self, id: StepId, name: &str, reason: String) {
+    pub(super) fn fail(&mut self, id: StepId, end: BuiltInEnd, reason: String) {
         let reason = format!("{}: {reason}", self.address(id));
-        self.end(id, Ending::failed(name, reason));
+        self.end(id, Ending::failed(end, reason));
     }
 
     /// A step ends its workflow, unless something before it does.
@@ -93,14 +91,14 @@ impl Fold {
         let output = if self.scopes[root].block == 0 { &workflow.output } else { &of_tool };
         let ending = match self.evaluate(root, output) {
             Ok(output) => Ending {
-                name: FINISHED.to_owned(),
+                name: BuiltInEnd::Finished.to_string(),
                 success: true,
                 reason: String::new(),
                 is_failure: false,
                 is_lost: false,
                 output: Some(output),
             },
-            Err(reason) => Ending::failed("failed_code", format!("output: {reason}")),
+            Err(reason) => Ending::failed(BuiltInEnd::FailedCode, format!("output: {reason}")),
         };
         self.close_workflow(root, ending);
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use domain::workflow::BuiltInEnd;
 use serde_json::Value;
 
 use super::{Fold, Part, ScopeId, Slot, StepId};
@@ -36,7 +37,7 @@ impl Fold {
         let state: Result<Vec<Datum>, String> = map.state.iter().map(|of| self.evaluate(id.scope, of)).collect();
         let state = match state {
             Ok(state) => state,
-            Err(reason) => return self.fail(id, "failed_code", reason),
+            Err(reason) => return self.fail(id, BuiltInEnd::FailedCode, reason),
         };
         let items = match streamed {
             Some(source) => {
@@ -47,9 +48,12 @@ impl Fold {
                 Ok(over) => match over.json() {
                     Value::Array(items) => items.iter().cloned().map(Datum::from).collect(),
                     Value::Null => Vec::new(),
-                    _ => return self.fail(id, "failed_code", "`map` goes through a list, and this is none".to_owned()),
+                    _ => {
+                        let reason = "`map` goes through a list, and this is none".to_owned();
+                        return self.fail(id, BuiltInEnd::FailedCode, reason);
+                    }
                 },
-                Err(reason) => return self.fail(id, "failed_code", reason),
+                Err(reason) => return self.fail(id, BuiltInEnd::FailedCode, reason),
             },
         };
         *self.slot_mut(id) = Slot::Mapping(Box::new(Mapping { state, ..Mapping::default() }));
@@ -109,7 +113,7 @@ impl Fold {
             if index >= map.most {
                 let reason =
                     format!("there are more than {} items; `most` of the step says how many there may be", map.most);
-                return self.fail(id, "too_many_items", reason);
+                return self.fail(id, BuiltInEnd::TooManyItems, reason);
             }
             mapping.yielded.push(None);
             if map.in_order {
@@ -146,7 +150,7 @@ impl Fold {
         self.close_scope(inner);
         let (value, state) = match becomes {
             Ok(becomes) => becomes,
-            Err(reason) => return self.fail(id, "failed_code", reason),
+            Err(reason) => return self.fail(id, BuiltInEnd::FailedCode, reason),
         };
         let Slot::Mapping(mapping) = self.slot_mut(id) else { return };
         mapping.yielded[index] = Some(value);

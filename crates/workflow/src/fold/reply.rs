@@ -4,6 +4,7 @@ use domain::chat::ChatReply;
 use domain::message::Message;
 use domain::reasoning;
 use domain::task::Resolution;
+use domain::workflow::BuiltInEnd;
 use serde_json::Value;
 
 use super::asking::OpenRequest;
@@ -78,7 +79,7 @@ impl Fold {
 
     fn not_used(&mut self, open: OpenRequest, reply: &ChatReply, why: Unusable) {
         match why {
-            Unusable::TooMany(reason) => self.result(open, Err(Ending::failed("too_many_items", reason))),
+            Unusable::TooMany(reason) => self.result(open, Err(Ending::failed(BuiltInEnd::TooManyItems, reason))),
             Unusable::Wrong(reason) => self.refuse(open, reply, &reason),
         }
     }
@@ -96,7 +97,7 @@ impl Fold {
         sample.replies += 1;
         if sample.refused >= repairs {
             let reason = format!("the reply cannot be used: {reason}");
-            return self.result(open, Err(Ending::failed("invalid_reply", reason)));
+            return self.result(open, Err(Ending::failed(BuiltInEnd::InvalidReply, reason)));
         }
         sample.refused += 1;
         sample.exchange.push(spoken(&reply.content));
@@ -110,10 +111,8 @@ impl Fold {
         if found.is_array() {
             self.result(open, Ok(found.clone().into()));
         } else {
-            self.result(
-                open,
-                Err(Ending::failed("failed_search", format!("the index did not answer with a list: {found}"))),
-            );
+            let reason = format!("the index did not answer with a list: {found}");
+            self.result(open, Err(Ending::failed(BuiltInEnd::FailedSearch, reason)));
         }
     }
 
@@ -173,7 +172,7 @@ impl Fold {
     ) -> Result<Datum, Ending> {
         match (result, otherwise) {
             (Err(ending), Some(otherwise)) if !ending.is_lost => {
-                self.evaluate(id.scope, otherwise).map_err(|reason| Ending::failed("failed_code", reason))
+                self.evaluate(id.scope, otherwise).map_err(|reason| Ending::failed(BuiltInEnd::FailedCode, reason))
             }
             (result, _) => result,
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use domain::workflow::BuiltInEnd;
 use serde_json::{Map, Value};
 
 use super::{Ending, Fold, Origin, Part, Slot, StepId};
@@ -21,7 +22,7 @@ impl Fold {
         match step.when.as_ref().map_or(Ok(true), |when| self.is_true(id.scope, when)) {
             Ok(true) => {}
             Ok(false) => return self.done(id, Value::Null.into()),
-            Err(reason) => return self.fail(id, "failed_code", reason),
+            Err(reason) => return self.fail(id, BuiltInEnd::FailedCode, reason),
         }
         let streamed = match &step.action {
             Action::Map(map) => self.streamed(id, &map.over),
@@ -64,7 +65,7 @@ impl Fold {
             Action::Converse(own) => self.start_conversation(id, own),
             Action::Code(value) => match self.evaluate(id.scope, value) {
                 Ok(value) => self.done(id, value),
-                Err(reason) => self.fail(id, "failed_code", reason),
+                Err(reason) => self.fail(id, BuiltInEnd::FailedCode, reason),
             },
             Action::Map(map) => self.start_map(id, map, streamed),
             Action::Loop(own) => {
@@ -74,7 +75,7 @@ impl Fold {
                         *self.slot_mut(id) = Slot::Inside;
                         self.open_inner(id, own.block, Part::Round(0), state);
                     }
-                    Err(reason) => self.fail(id, "failed_code", reason),
+                    Err(reason) => self.fail(id, BuiltInEnd::FailedCode, reason),
                 }
             }
             Action::Call(call) => match self.evaluate(id.scope, &call.with) {
@@ -83,7 +84,7 @@ impl Fold {
                     let input = with.json().as_object().cloned().unwrap_or_default();
                     self.call(id, &call.workflow, &input, Part::Call);
                 }
-                Err(reason) => self.fail(id, "failed_code", reason),
+                Err(reason) => self.fail(id, BuiltInEnd::FailedCode, reason),
             },
             Action::End(end) => match end.when.as_ref().map_or(Ok(true), |when| self.is_true(id.scope, when)) {
                 Ok(false) => self.done(id, Value::Null.into()),
@@ -91,10 +92,10 @@ impl Fold {
                     let output = end.output.as_ref().map(|of| self.evaluate(id.scope, of)).transpose();
                     match output {
                         Ok(output) => self.end(id, Ending::named(end, output)),
-                        Err(reason) => self.fail(id, "failed_code", reason),
+                        Err(reason) => self.fail(id, BuiltInEnd::FailedCode, reason),
                     }
                 }
-                Err(reason) => self.fail(id, "failed_code", reason),
+                Err(reason) => self.fail(id, BuiltInEnd::FailedCode, reason),
             },
         }
     }
@@ -103,10 +104,10 @@ impl Fold {
     pub(super) fn call(&mut self, id: StepId, name: &str, input: &Map<String, Value>, part: Part) {
         let around = &self.scopes[id.scope];
         let Some(called) = around.workflow.called.get(name).cloned() else {
-            return self.fail(id, "failed_code", format!("there is no workflow `{name}`"));
+            return self.fail(id, BuiltInEnd::FailedCode, format!("there is no workflow `{name}`"));
         };
         if let Err(reason) = called.input.check(&Value::Object(input.clone()), "") {
-            return self.fail(id, "invalid_input", format!("`{name}` cannot be called: {reason}"));
+            return self.fail(id, BuiltInEnd::InvalidInput, format!("`{name}` cannot be called: {reason}"));
         }
         let which = match part {
             Part::Tool(call) => call,
@@ -122,7 +123,7 @@ impl Fold {
         let Action::Loop(own) = &workflow.blocks[self.scopes[id.scope].block].steps[id.step].action else { return };
         let state = match self.next_state(inner, &own.next, 0) {
             Ok(state) => state,
-            Err(reason) => return self.fail(id, "failed_code", reason),
+            Err(reason) => return self.fail(id, BuiltInEnd::FailedCode, reason),
         };
         self.close_scope(inner);
         // `until` sees the state of the next round, and nothing of the steps of this one.
@@ -141,7 +142,7 @@ impl Fold {
                 let fields = block.bindings.iter().cloned().zip(state.iter().map(|value| value.json().clone()));
                 self.done(id, Value::Object(fields.collect()).into());
             }
-            Err(reason) => self.fail(id, "failed_code", reason),
+            Err(reason) => self.fail(id, BuiltInEnd::FailedCode, reason),
         }
     }
 

@@ -1,7 +1,9 @@
 //! Calls of registered tools, by steps and by models.
 
+use domain::workflow::BuiltInEnd;
 use serde_json::Value;
 
+use super::agent::error;
 use super::asking::{Asking, OpenRequest, Sample, Who};
 use super::{Ending, Fold, Slot, StepId};
 use crate::datum::Datum;
@@ -12,14 +14,18 @@ impl Fold {
     pub(super) fn start_tool(&mut self, id: StepId, call: &ToolCall) {
         let message = match self.evaluate(id.scope, &call.message) {
             Ok(message) => message,
-            Err(reason) => return self.fail(id, "failed_code", reason),
+            Err(reason) => return self.fail(id, BuiltInEnd::FailedCode, reason),
         };
         if message.json().to_string().len() > MOST_TOOL_BYTES {
             if call.by_model {
                 let told = error_message(&self.plan(id).name, &format!("is sent more than {MOST_TOOL_BYTES} bytes"));
                 return self.done(id, told);
             }
-            return self.fail(id, "too_large", format!("more than {MOST_TOOL_BYTES} bytes are sent to a tool"));
+            return self.fail(
+                id,
+                BuiltInEnd::TooLarge,
+                format!("more than {MOST_TOOL_BYTES} bytes are sent to a tool"),
+            );
         }
         let asking = Asking { who: Who::Tool { message }, samples: vec![Sample::default()], is_stream: false };
         *self.slot_mut(id) = Slot::Asking(Box::new(asking));
@@ -39,7 +45,7 @@ impl Fold {
         let value = match usable(call, answer) {
             Ok(value) => Ok(Datum::from(value)),
             Err(reason) if call.by_model => Ok(error_message(&self.plan(open.step).name, &reason)),
-            Err(reason) => Err(Ending::failed("failed_tool", format!("`{}` {reason}", call.name))),
+            Err(reason) => Err(Ending::failed(BuiltInEnd::FailedTool, format!("`{}` {reason}", call.name))),
         };
         self.result(open, value);
     }
@@ -47,7 +53,7 @@ impl Fold {
 
 /// A failed call as the model reads it. `tool`: the name that the model knows.
 fn error_message(tool: &str, reason: &str) -> Datum {
-    Value::from(format!("Error: `{tool}` {reason}")).into()
+    Value::from(error(&format!("`{tool}` {reason}"))).into()
 }
 
 fn usable(call: &ToolCall, answer: &Value) -> Result<Value, String> {

@@ -24,7 +24,8 @@ enum Told {
     Whole,
 }
 
-#[derive(Default)]
+// Cloned with its row, by tests.
+#[derive(Clone, Default)]
 pub struct Items {
     told: HashMap<String, Told>,
     /// Those that are known, and whose events were not given.

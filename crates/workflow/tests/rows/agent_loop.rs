@@ -43,7 +43,9 @@ output: {answer: trip.answer, messages: trip.messages}
 stand_ins: {planner: plan, skies: look, geocoder: locate}
 ";
 const TRIP_FUNCTIONS: &str = "
-def add(x, y): return x + y
+def add(x, y):
+    if x > 99: fail('too large')
+    return x + y
 
 def look(request):
     city = request['arguments']['city']
@@ -253,6 +255,7 @@ fn what_is_wrong_with_a_call_is_told_to_the_model() {
         ("guide", "{}"),
         ("weather", ""),
         ("weather", long.as_str()),
+        ("add", r#"{"x": 100, "y": 1}"#),
     ];
     let done = Resolution::Reply(ChatReply { content: "done".to_owned(), ..ChatReply::default() });
     let mut replies = [calls(&wrong), calls(&[("add", r#"{"x": 1, "y": 2}"#)]), done].into_iter();
@@ -269,13 +272,14 @@ fn what_is_wrong_with_a_call_is_told_to_the_model() {
     assert_eq!(
         known,
         [
-            r#"{"error":"\"a\" is not of type \"integer\""}"#,
-            r#"{"error":"expected ident at line 1 column 2"}"#,
-            r#"{"error":"[1] is not of type \"object\""}"#,
-            r#"{"error":"there is no tool `ad`"}"#,
-            r#"{"error":"city: is missing; expected text"}"#,
-            r#"{"error":"\"city\" is a required property"}"#,
+            r#"Error: invalid arguments for `add`: "a" is not of type "integer""#,
+            "Error: the arguments of `add` are not JSON: expected ident at line 1 column 2",
+            r#"Error: invalid arguments for `add`: [1] is not of type "object""#,
+            "Error: there is no tool `ad` (did you mean `add`?)",
+            "Error: invalid arguments for `guide`: city: is missing; expected text",
+            r#"Error: invalid arguments for `weather`: "city" is a required property"#,
             "Error: `weather` is sent more than 1048576 bytes",
+            "Error: too large",
             "3",
         ]
     );

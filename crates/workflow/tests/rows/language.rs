@@ -139,7 +139,7 @@ def reply(request):
     return {'calls': [{'tool': 'add', 'arguments': {'x': a, 'y': 1}}]} if a > 0 else {'calls': [{'tool': 'ad', 'arguments': {}}]}
 ";
     assert_snapshot!(play(yaml, functions, &json!({"a": 4})), @r#"finished: {"answer":"It is 5","messages":4} after 4 events"#);
-    assert_snapshot!(play(yaml, functions, &json!({"a": 0})), @r#"finished: {"answer":"It is {\"error\":\"there is no tool `ad`\"}","messages":4} after 4 events"#);
+    assert_snapshot!(play(yaml, functions, &json!({"a": 0})), @r#"finished: {"answer":"It is Error: there is no tool `ad` (did you mean `add`?)","messages":4} after 4 events"#);
 }
 
 #[test]
@@ -240,6 +240,23 @@ output: {next: next, after: after}
 }
 
 #[test]
+fn templates_write_whole_numbers_whole_or_end_the_row() {
+    let yaml = "
+workflow: test
+input: {n: number}
+steps: {said: {ask: {role: m, prompt: '{{ n }}'}}}
+output: {said: said}
+stand_ins: {m: echo}
+";
+    let said = |n: &str| play(yaml, ECHO, &serde_json::from_str(&format!("{{\"n\": {n}}}")).unwrap());
+    assert_snapshot!(said("18446744073709551617"), @r#"finished: {"said":"18446744073709551617"} after 3 events"#);
+    assert_snapshot!(said("-170141183460469231731687303715884105728"), @r#"finished: {"said":"-170141183460469231731687303715884105728"} after 3 events"#);
+    let refused = said("170141183460469231731687303715884105728");
+    assert!(refused.starts_with("failed_template: said: "), "{refused}");
+    assert!(refused.contains("a whole number needs more than 128 bits"), "{refused}");
+}
+
+#[test]
 fn documents_say_what_is_wrong_with_them() {
     let broken = "
 workflow: test
@@ -288,7 +305,10 @@ output: {one: one}
 ";
     let mut files = files(yaml, "");
     for (name, text) in [
-        ("two.md.j2", "{{ b }}\n{% if a is nosuch %}x{% endif %}{% include 'three.md' %}"),
+        (
+            "two.md.j2",
+            "{{ b }}\n{% if a is nosuch %}x{% endif %}{% include 'three.md' %}\n{{ a | list | map('nope') | selectattr('x', 'never') }}",
+        ),
         ("three.md", "{# {{ a | x }} #}{{ a | upper | other }}"),
         ("README.md", "{{ a | not_used }}"),
     ] {
@@ -299,6 +319,8 @@ output: {one: one}
     assert_snapshot!(found, @"
     workflows/test/three.md:1: the template uses the filter `other`, which does not exist
     workflows/test/two.md.j2:2: the template uses the test `nosuch`, which does not exist
+    workflows/test/two.md.j2:3: the template uses the filter `nope`, which does not exist
+    workflows/test/two.md.j2:3: the template uses the test `never`, which does not exist
     workflows/test/workflow.yaml:5: steps.one.ask.prompt: the template uses the filter `nofilter`, which does not exist
     workflows/test/workflow.yaml:6: steps.two.ask.prompt: the template `two.md.j2` uses `b`, which is not there; known: a, one
     ");
@@ -317,6 +339,7 @@ fn names_and_ends_keep_what_they_mean() {
         ("  e: {end: {when: n > 1, as: good, success: true}}\n", "accepts the row but gives it no `output`"),
         ("  e: {end: {when: n > 1, as: finished}}\n", "`finished` is how rows end without an `end`"),
         ("  e: {end: {when: n > 1, as: invalid_scenario}}\n", "`invalid_scenario` is how rows end without an `end`"),
+        ("  e: {end: {when: n > 1, as: playbook}}\n", "`playbook` is how rows end without an `end`"),
     ] {
         assert!(with(steps).contains(said), "{steps}: {}", with(steps));
     }

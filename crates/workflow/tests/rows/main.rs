@@ -3,6 +3,7 @@
 
 mod agent_loop;
 mod choices;
+mod cuts;
 mod language;
 mod order;
 mod support;

@@ -2,6 +2,7 @@
 
 mod control;
 mod early;
+mod mcp;
 mod models;
 
 use std::collections::BTreeMap;
