@@ -133,7 +133,7 @@ class Episode:
         self.refused: str | None = None
         """Why the agent's last message was refused: then it is its turn again."""
         self.result: Result | None = None
-        """What it came to, once it has ended."""
+        """What it came to, once it has ended. None with the token of the episode, which sees no reward."""
         self._read(body)
 
     @classmethod
@@ -224,12 +224,11 @@ class Episode:
         self._read(self._api.api("GET", f"/episodes/{self.id}", params=params))
         return self
 
-    def verify(self) -> Result:
-        """Ends the episode where it stands, and returns what the verifier says."""
+    def verify(self) -> Result | None:
+        """Ends the episode where it stands, and returns what the verifier says. None if you may not see it: the token is that of the
+        episode, or you are still to rate the episode by yourself."""
         self._read(self._api.api("POST", f"/episodes/{self.id}/verify"))
         self.wait()
-        if self.result is None:
-            raise GroundstateError(f"episode {self.id} has ended, and its result is not for you to see yet")
         return self.result
 
     def close(self) -> None:

@@ -37,6 +37,17 @@ def test_the_wrong_door_earns_nothing(client):
     assert any(not check.passed and check.rule == "unexpected_change" for check in result.checks)
 
 
+def test_the_token_of_an_episode_sees_no_reward(client):
+    order = {"name": "doors", "scenario": LEFT, "token": True}
+    opened = client._api.api("POST", f"/projects/{client.project}/episodes", body=order)[0]
+    with Client(token=opened["token"]) as agent:
+        episode = agent.episode(opened["id"])
+        episode.call("open_door", door="right")
+        assert episode.reward_if_ended is None
+        assert episode.verify() is None and episode.ended and episode.reward is None
+    assert client.episode(opened["id"]).reward == 0
+
+
 def test_no_reward_if_a_tool_cannot_answer(client):
     with client.open("doors", scenario=LEFT) as episode:
         assert episode.call("ring_bell").startswith("Error")

@@ -76,6 +76,12 @@ def test_an_endpoint_plays_on_after_a_restart(monkeypatch):
         client(refuse).play("doors", Endpoint("http://trainer/v1", "m"))
 
 
+def test_a_result_that_is_not_shown_is_none():
+    episode = {"id": "e", "run": "r", "playbook": "p", "scenario": "s", "group": 0, "messages": [], "skipped": 0, "tools": []}
+    opened = client(lambda request: httpx.Response(200, json={**episode, "state": "ended"})).episode("e")
+    assert opened.verify() is None and opened.reward is None
+
+
 def test_the_token_is_sent():
     seen = []
     client(lambda request: seen.append(request.headers["authorization"]) or httpx.Response(200, json=[])).environments.list()

@@ -3,9 +3,11 @@
 use chrono::TimeDelta;
 use domain::api::Invitation;
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 use crate::secret;
 use store::clock;
+use store::episode_tokens;
 use store::invitations;
 use store::join_tokens::{self, JoinToken};
 use store::tokens::{self, Token};
@@ -17,6 +19,8 @@ const INVITATION: TimeDelta = TimeDelta::days(7);
 const TOKEN: &str = "gs_";
 /// And those by which workers join, which can do nothing else.
 pub const JOIN_TOKEN: &str = "gsj_";
+/// And those that may only act in one episode.
+pub const EPISODE_TOKEN: &str = "gse_";
 /// How long a join token lasts if nobody says otherwise.
 pub const JOIN_TOKEN_LIFE: TimeDelta = TimeDelta::days(90);
 
@@ -98,6 +102,21 @@ pub async fn keep_token(db: &mut PgConnection, token: &Token) -> anyhow::Result<
     let secret = secret::make(TOKEN)?;
     tokens::insert(db, token, &secret::hash(&secret)).await?;
     Ok(secret)
+}
+
+/// Keeps a token for each of these episodes, in place of the user's earlier one; the secrets are in the answer and nowhere else.
+/// `None`: one of them has a token of another user, and the transaction must not be committed.
+///
+/// # Errors
+/// The database or the operating system's randomness is away.
+pub async fn keep_episode_tokens(
+    tx: &mut PgConnection,
+    user: Uuid,
+    episodes: &[Uuid],
+) -> anyhow::Result<Option<Vec<String>>> {
+    let secrets = episodes.iter().map(|_| secret::make(EPISODE_TOKEN)).collect::<anyhow::Result<Vec<_>>>()?;
+    let hashes: Vec<Vec<u8>> = secrets.iter().map(|secret| secret::hash(secret)).collect();
+    Ok(episode_tokens::set(tx, user, episodes, &hashes).await?.then_some(secrets))
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 pub use quarantine::watch;
 pub use question::{PlayerLink, Question, obey};
-pub use supervision::{PlayerOrder, supervise};
+pub use supervision::{DATABASE_AWAY, PlayerOrder, supervise};
 
 /// How long a process has for the end, beside what it was told to wait for calls in flight.
 const TO_END: Duration = Duration::from_secs(10);

@@ -1,6 +1,12 @@
 //! Episodes: conversations whose agent is a program outside. They are opened one by one, or as samples of a group, in a run that
 //! holds all that are played from the same documents, in the same way.
 
+pub mod dialogue;
+pub mod message;
+mod recent_conversations;
+mod stored_environments;
+pub mod view;
+
 use anyhow::{Context, anyhow};
 use domain::role::Role;
 use llm::ModelSpec;

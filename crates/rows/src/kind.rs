@@ -9,6 +9,7 @@ use domain::event::Usage;
 use domain::role::RoleId;
 use domain::seed::Seed;
 use domain::timing::RequestTiming;
+use domain::workflow::BuiltInEnd;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use runtime::{Executor, ModelBinding, ModelClients, RunKind, Service, TaskOutcome};
@@ -166,7 +167,10 @@ impl RunKind for WorkflowRows {
         let failure = match ending {
             Some(ending) if ending.success => None,
             Some(ending) => Some(TaskFailure { blame: Cow::Owned(ending.name.clone()), reason: ending.reason.clone() }),
-            None => Some(TaskFailure { blame: Cow::Borrowed("unfinished"), reason: String::new() }),
+            None => {
+                let blame = Cow::Borrowed(BuiltInEnd::Unfinished.into_str());
+                Some(TaskFailure { blame, reason: String::new() })
+            }
         };
         TaskOutcome {
             failure,

@@ -161,7 +161,8 @@ impl CheckedOrder {
 /// Stores a run within a transaction. Whoever plays is told.
 ///
 /// # Errors
-/// Also [`NoRoom`](control::ControlError::NoRoom): the project may not store so much.
+/// Also [`NoRoom`](control::ControlError::NoRoom): the project may not store so much; and [`StoreError::Deleted`]: a dataset or an index
+/// is not there any more.
 pub async fn insert(tx: &mut PgConnection, checked: CheckedOrder) -> anyhow::Result<Run> {
     let CheckedOrder { spec, files, order, .. } = checked;
     let planned = i32::try_from(spec.source.count()).context("a run has two thousand million rows at most")?;

@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use runtime::Service;
 use serde_json::Value;
 use sqlx::PgPool;
-use store::indexes;
+use store::{StoreError, indexes};
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
@@ -23,7 +23,7 @@ impl SearchedIndex {
             anyhow!("it searches an index, and this process knows no place of indexes: start it with --objects")
         })?;
         let index = indexes::get(&mut *pool.acquire().await?, id).await?;
-        let index = index.with_context(|| format!("the index {id} is not there any more"))?;
+        let index = index.ok_or(StoreError::Deleted { what: "index", id })?;
         let open = cache.open(&index).await?;
         open.map(Self).with_context(|| format!("the index {} is not ready", index.summary.name))
     }

@@ -9,6 +9,7 @@ use datasets::dataset::OpenDataset;
 use datasets::dataset::sample::LargeSample;
 use serde_json::{Map, Value};
 use sqlx::PgPool;
+use store::StoreError;
 use store::objects::Objects;
 
 use crate::spec::{RowsSpec, Source};
@@ -37,12 +38,25 @@ impl InputRows {
                     anyhow!("its rows are in a dataset, and this process knows no place of datasets: start it with --objects")
                 })?;
                 let dataset = OpenDataset::open(&mut *pool.acquire().await?, objects, *id).await?;
-                let dataset = dataset.with_context(|| format!("the dataset {id} is not there any more"))?;
+                let dataset = dataset.ok_or(StoreError::Deleted { what: "dataset", id: *id })?;
                 let sample = sample.map(|sample| LargeSample::new(sample.rows, *count, sample.seed));
                 Rows::Dataset { dataset, first: *first, sample }
             }
         };
         Ok(Self { columns: spec.columns.clone(), rows })
+    }
+
+    /// As [`open`](Self::open), to read what rows became: if the dataset was deleted, their inputs are empty.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn open_for_reading(pool: &PgPool, objects: Option<&Objects>, spec: &RowsSpec) -> anyhow::Result<Self> {
+        match Self::open(pool, objects, spec).await {
+            Err(error) if matches!(error.downcast_ref(), Some(StoreError::Deleted { .. })) => {
+                Ok(Self { columns: BTreeMap::new(), rows: Rows::Here(Arc::default()) })
+            }
+            opened => opened,
+        }
     }
 
     /// The inputs of the workflow at these positions of the run.

@@ -19,7 +19,7 @@ use anyhow::anyhow;
 use domain::chat::ChatReply;
 use domain::message::ToolCall;
 use domain::outcome::Blame;
-use domain::task::{AdvanceOutcome, Heard, Request, RequestId, Task, advance};
+use domain::task::{AdvanceOutcome, Heard, OutsideAnswer, Request, RequestId, Task, advance};
 use futures::channel::mpsc;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
@@ -27,6 +27,7 @@ use serde_json::Value;
 use store::journal::{Completion, EncodedEvents, JournalEntry, ModelUsage, TaskFailure};
 use store::outside_requests::OpenRequest;
 use store::tasks::PlannedTask;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use tracing::{Instrument, error_span};
@@ -118,8 +119,7 @@ pub async fn give_up<K: RunKind>(
     (blame, reason): (Blame, &str),
 ) -> Result<Option<TaskFailure>, StopReason> {
     let mut drive = Drive::new(run, queue, inbox, planned, past, Stopwatch::start(Instant::now())).await?;
-    drive.events = drive.task.give_up(blame, reason);
-    drive.is_last = true;
+    drive.give_up(blame, reason);
     Ok(drive.end().await?.failure)
 }
 
@@ -236,6 +236,8 @@ struct Drive<'a, K: RunKind> {
     used: UsedServices,
     /// Whether the database may have requests of this attempt.
     asked_outside: bool,
+    /// Resolves when somebody ends the task early; `None` if nobody can, or the player ends.
+    ended_early: Option<oneshot::Receiver<OutsideAnswer>>,
     /// Registered once for the attempt: to register and leave with each wait costs more than to poll.
     halted: Pin<Box<WaitForCancellationFutureOwned>>,
     /// It is not played again, whoever spoiled it.
@@ -256,8 +258,9 @@ impl<'a, K: RunKind> Drive<'a, K> {
         let past = past.unwrap_or_default();
         let task = run.kind.begin(&run.control.run, planned, &past).await.map_err(StopReason::Broken)?;
         let drive = Self::of(run, Some(queue), Some(inbox), planned, task, begins);
+        let ended_early = run.kind.parks().then(|| inbox.expect_end(planned.id));
         // The player before this one may have asked somebody outside, and have kept the answer.
-        Ok(Box::new(Self { asked_outside: !begins, watch: watch.begin(), ..drive }))
+        Ok(Box::new(Self { asked_outside: !begins, ended_early, watch: watch.begin(), ..drive }))
     }
 
     fn of(
@@ -286,6 +289,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
             listener: None,
             used: UsedServices::new(planned.id),
             asked_outside: false,
+            ended_early: None,
             halted: Box::pin(run.control.halted_at_once()),
             is_last: false,
             watch: Stopwatch::start(Instant::now()),
@@ -349,11 +353,23 @@ impl<'a, K: RunKind> Drive<'a, K> {
                 }
             }
         }
-        let (request, answered, times) = self.next_answer(halted).await?;
+        let (request, answered, times) = match self.next_answer(halted).await? {
+            ControlFlow::Continue(answer) => answer,
+            ControlFlow::Break(reason) => {
+                self.give_up(Blame::Infrastructure, &reason);
+                return Ok(());
+            }
+        };
         self.open.retain(|id| *id != request.id);
         let event = self.take(&request, answered, times)?;
         self.events.extend(event);
         Ok(())
+    }
+
+    /// Ends the task where it stands. It is not played again.
+    fn give_up(&mut self, blame: Blame, reason: &str) {
+        self.events.extend(self.task.give_up(blame, reason));
+        self.is_last = true;
     }
 
     async fn end(mut self: Box<Self>) -> Result<Completion, StopReason> {

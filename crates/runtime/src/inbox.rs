@@ -1,5 +1,6 @@
-//! Requests that somebody outside of this process answers: an outside agent, a worker. A request is a row; whoever
-//! answers it writes to the row, and the player that waits is told. A crash loses nothing: the next player finds the row.
+//! Requests that somebody outside of this process answers: an outside agent, a worker. A request is a row. Its answer is written to the
+//! row, and the player that waits is told. A task is ended early by a row that comes with its answer. A crash loses nothing: the next
+//! player finds the row.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use domain::task::OutsideAnswer;
 use parking_lot::Mutex;
 use sqlx::PgPool;
 use sqlx::postgres::PgListener;
-use store::outside_requests::{self, CHANNEL, OpenRequest};
+use store::outside_requests::{self, CHANNEL, END_EARLY, OpenRequest};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -38,7 +39,7 @@ pub struct Inbox {
 #[derive(Default)]
 struct Shared {
     waiting: Mutex<HashMap<Key, oneshot::Sender<OutsideAnswer>>>,
-    /// Tasks of which a request may have been answered.
+    /// Tasks of which a request may have been answered, or which somebody may have ended.
     told: Mutex<HashSet<Uuid>>,
     more: Notify,
 }
@@ -82,7 +83,7 @@ impl Inbox {
         inbox
     }
 
-    /// Most processes ask nobody outside: until the first request they need no connection that listens.
+    /// Most processes play no task that somebody outside may answer or end: until the first one they need no connection that listens.
     async fn bring_answers(self) {
         self.shared.more.notified().await;
         self.shared.more.notify_one();
@@ -91,10 +92,23 @@ impl Inbox {
 
     /// Makes ready for the answer to a request.
     pub fn expect(&self, request: &OpenRequest) -> ExpectedAnswer {
-        let (answer, answered) = oneshot::channel();
-        self.shared.waiting.lock().insert((request.task, request.request), answer);
+        let answered = self.answered((request.task, request.request));
         self.shared.more.notify_one();
         ExpectedAnswer { answered, parks: request.parks }
+    }
+
+    /// Resolves when somebody ends the task early.
+    pub fn expect_end(&self, task: Uuid) -> oneshot::Receiver<OutsideAnswer> {
+        let ended = self.answered((task, END_EARLY));
+        // Somebody may have ended it while no player had it. Without this, models are asked until the next poll.
+        self.shared.tell(task);
+        ended
+    }
+
+    fn answered(&self, key: Key) -> oneshot::Receiver<OutsideAnswer> {
+        let (answer, answered) = oneshot::channel();
+        self.shared.waiting.lock().insert(key, answer);
+        answered
     }
 
     /// Puts a request where others find it. It may be there already, and be answered.
@@ -168,11 +182,17 @@ impl Inbox {
 async fn expire(pool: PgPool) {
     loop {
         tokio::time::sleep(EXPIRY).await;
-        let expired = async { outside_requests::expire(&mut *pool.acquire().await?).await };
-        match expired.await {
-            Ok(0) => {}
-            Ok(requests) => debug!(requests, "nobody outside answered in time"),
-            Err(error) => warn!(%error, "cannot look for requests that nobody answers"),
+        // Some are given up at once, and there may be more.
+        loop {
+            let expired = async { outside_requests::expire(&mut *pool.acquire().await?).await };
+            match expired.await {
+                Ok(0) => break,
+                Ok(requests) => debug!(requests, "nobody outside answered in time"),
+                Err(error) => {
+                    warn!(%error, "cannot look for requests that nobody answers");
+                    break;
+                }
+            }
         }
     }
 }

@@ -102,11 +102,16 @@ pub async fn set_budget(db: &mut PgConnection, run: Uuid, budget: &Budget) -> Re
 
 /// Plays again what somebody else than the agent spoiled, and says how many: each gets another attempt, and the spoiled
 /// one is kept and counted apart. What stands between conversations that are being played is left for the next time.
+///
+/// # Errors
+/// Also [`StoreError::Deleted`](super::StoreError::Deleted): a dataset or an index that the run reads is not there any more.
 pub async fn retry_failed(db: &mut PgConnection, run: Uuid) -> Result<i64> {
-    if super::runs::kind(db, run).await?.is_some_and(|kind| kind == super::runs::EPISODES) {
+    let stored = super::runs::get(db, run).await?.ok_or(ControlError::Missing)?;
+    if stored.kind == super::runs::EPISODES {
         return Err(ControlError::Episodes.into());
     }
     let mut tx = change(db, run, Change::Uncancelled).await?;
+    super::run_inputs::hold(&mut tx, &stored.spec).await?;
     let spoiled = sqlx::query!(
         r#"UPDATE tasks SET superseded = true
            WHERE run_id = $1 AND NOT superseded AND outcome = 'failed' AND blame <> 'agent' AND NOT EXISTS (

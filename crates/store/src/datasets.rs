@@ -10,7 +10,7 @@ use sqlx::PgConnection;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Result, StoreError, discarded_objects, jobs};
+use super::{Result, StoreError, discarded_objects, jobs, run_inputs};
 
 /// How the paths of a dataset's objects begin.
 pub fn prefix(id: Uuid) -> String {
@@ -182,9 +182,9 @@ pub enum DeleteOutcome {
 /// Deletes a dataset with its jobs; its objects are deleted later.
 ///
 /// # Errors
-/// [`StoreError::InUse`]: a run still reads it.
+/// [`StoreError::InUse`]: a run still reads it. The transaction must not be committed then.
 pub async fn delete(tx: &mut PgConnection, id: Uuid) -> Result<DeleteOutcome> {
-    refuse_if_read(&mut *tx, "dataset", id).await?;
+    // Its jobs first: one that ends locks itself and then what it has made.
     jobs::delete_subject(&mut *tx, JobKind::Dataset, id).await?;
     let deleted = sqlx::query!("DELETE FROM datasets WHERE id = $1", id).execute(&mut *tx).await;
     let deleted = match deleted.map_err(StoreError::from) {
@@ -192,22 +192,9 @@ pub async fn delete(tx: &mut PgConnection, id: Uuid) -> Result<DeleteOutcome> {
         Err(error) if is_indexed(&error) => return Ok(DeleteOutcome::Indexed),
         Err(error) => return Err(error),
     };
+    run_inputs::refuse_if_read(&mut *tx, "dataset", id).await?;
     discarded_objects::discard(tx, &prefix(id)).await?;
     Ok(if deleted > 0 { DeleteOutcome::Done } else { DeleteOutcome::Missing })
-}
-
-/// Refuses if an unfinished run reads this dataset or index: its rows could not be played on.
-pub(crate) async fn refuse_if_read(db: &mut PgConnection, what: &'static str, id: Uuid) -> Result<()> {
-    let run = sqlx::query_scalar!(
-        "SELECT id FROM runs WHERE finished_at IS NULL AND state <> 'cancelled' AND (
-             spec #>> '{source,dataset,id}' = $1
-             OR EXISTS (SELECT FROM jsonb_each_text(coalesce(spec -> 'indexes', '{}')) WHERE value = $1)) LIMIT 1",
-        id.to_string()
-    );
-    match run.fetch_optional(db).await? {
-        Some(run) => Err(StoreError::InUse { what, run }),
-        None => Ok(()),
-    }
 }
 
 fn is_indexed(error: &StoreError) -> bool {

@@ -10,8 +10,7 @@ use sqlx::PgConnection;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::datasets::refuse_if_read;
-use super::{Result, discarded_objects, jobs};
+use super::{Result, discarded_objects, jobs, run_inputs};
 
 /// How the paths of an index' objects begin.
 pub fn prefix(id: Uuid) -> String {
@@ -43,7 +42,11 @@ pub struct Index {
 }
 
 /// Stores what was ordered, with its job. False if the project has an index with this name.
+///
+/// # Errors
+/// [`StoreError::Deleted`](super::StoreError::Deleted): its dataset is not there any more.
 pub async fn insert(tx: &mut PgConnection, new: &NewIndexRow<'_>) -> Result<bool> {
+    run_inputs::hold_dataset(&mut *tx, new.dataset).await?;
     let inserted = sqlx::query!(
         "INSERT INTO indexes (id, project_id, name, dataset_id, columns, created_by, created_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT ON CONSTRAINT indexes_name_unique DO NOTHING",
@@ -131,11 +134,12 @@ pub async fn finish(tx: &mut PgConnection, id: Uuid, documents: i64, files: &[In
 /// Deletes an index with its jobs; its objects are deleted later. False if there is no such index.
 ///
 /// # Errors
-/// [`StoreError::InUse`](super::StoreError::InUse): a run still reads it.
+/// [`StoreError::InUse`](super::StoreError::InUse): a run still reads it. The transaction must not be committed then.
 pub async fn delete(tx: &mut PgConnection, id: Uuid) -> Result<bool> {
-    refuse_if_read(&mut *tx, "index", id).await?;
+    // Its jobs first: one that ends locks itself and then what it has made.
     jobs::delete_subject(&mut *tx, JobKind::Index, id).await?;
     let deleted = sqlx::query!("DELETE FROM indexes WHERE id = $1", id).execute(&mut *tx).await?;
+    run_inputs::refuse_if_read(&mut *tx, "index", id).await?;
     discarded_objects::discard(tx, &prefix(id)).await?;
     Ok(deleted.rows_affected() > 0)
 }

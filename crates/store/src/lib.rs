@@ -21,6 +21,7 @@ pub mod discarded_objects;
 pub mod documents;
 pub mod endpoint_agents;
 pub mod environments;
+pub mod episode_tokens;
 pub mod episodes;
 pub mod events;
 pub mod exports;
@@ -43,6 +44,7 @@ pub mod players;
 pub mod projects;
 pub mod ratings;
 pub mod reviews;
+mod run_inputs;
 pub mod runs;
 pub mod sessions;
 pub mod sign_in;
@@ -183,8 +185,17 @@ pub enum StoreError {
     Refused(#[from] control::ControlError),
     #[error("the run {run} still reads the {what}; cancel it, or wait for its end")]
     InUse { what: &'static str, run: Uuid },
+    #[error("the {what} {id} was deleted")]
+    Deleted { what: &'static str, id: Uuid },
     #[error("a task has ended already, and cannot end again")]
     EndedAlready,
+}
+
+impl StoreError {
+    /// Whether the state of what is stored forbids what was asked for. Nothing has failed then.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::Refused(_) | Self::InUse { .. } | Self::Deleted { .. })
+    }
 }
 
 pub type Result<T> = std::result::Result<T, StoreError>;

@@ -15,6 +15,9 @@ use super::{BadRow, Result, StoreError, control, interval, players};
 pub const CHANNEL: &str = "groundstate_requests";
 /// Where others hear that a task waits for somebody outside, or that one that did has ended. What is told is its id.
 pub const WAITING: &str = "groundstate_waiting";
+/// The request by which somebody outside ends a task early. It is there only with its answer, and practically no task makes one of this
+/// number.
+pub const END_EARLY: i64 = i64::MIN;
 
 /// A request that waits for its answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -130,6 +133,37 @@ pub async fn answer_all(
         control::CHANNEL
     );
     Ok(answered.fetch_all(db).await?.into_iter().map(|row| (row.task_id, row.request)).collect())
+}
+
+/// Ends a task early: its player hears of it as of an answer. Where it is with none, somebody may claim it again. Nothing is done with
+/// one that has ended.
+pub async fn end_early(db: &mut PgConnection, task: Uuid, reason: &str) -> Result<()> {
+    // The locks keep the task from ending and its run from being cancelled meanwhile, which would leave this request behind. Other
+    // transactions that lock a run lock its claims afterwards, as here, and no task in play: there is no deadlock.
+    sqlx::query!(
+        "WITH ends AS (
+             SELECT tasks.id, run_id, position FROM tasks JOIN runs ON runs.id = run_id
+             WHERE tasks.id = $1 AND outcome IS NULL AND state <> 'cancelled' FOR NO KEY UPDATE OF tasks FOR SHARE OF runs
+         ), asked AS (
+             INSERT INTO requests (task_id, request, run_id, kind, body, answer, answered_at, parks)
+             SELECT id, $2::bigint, run_id, 'end', 'null'::json, json_build_object('lost', $3::text), now(), true FROM ends
+             ON CONFLICT (task_id, request) DO NOTHING
+         ), woken AS (
+             INSERT INTO claims (run_id, first_position, last_position) SELECT run_id, position, position FROM ends
+             ON CONFLICT (run_id, first_position) DO UPDATE SET deaths = claims.deaths RETURNING run_id, player
+         )
+         SELECT pg_notify($4, id::text),
+             (SELECT count(pg_notify($5, run_id::text)) FROM woken WHERE player IS NULL) AS told
+         FROM ends",
+        task,
+        END_EARLY,
+        reason,
+        CHANNEL,
+        control::CHANNEL
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(())
 }
 
 /// Gives up requests that nobody answered in time, some at once. How many.

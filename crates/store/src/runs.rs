@@ -10,7 +10,7 @@ use sqlx::PgConnection;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::Result;
+use super::{Result, run_inputs};
 
 /// As in `runs.kind`: conversations whose agent is outside.
 pub const EPISODES: &str = "episodes";
@@ -69,8 +69,12 @@ pub async fn library(db: &mut PgConnection, hash: &str) -> Result<Value> {
     Ok(sqlx::query_scalar!("SELECT files FROM libraries WHERE hash = $1", hash).fetch_one(db).await?)
 }
 
-/// `paused`: why it does not begin at once.
-pub async fn insert(db: &mut PgConnection, run: &Run, paused: Option<&str>) -> Result<()> {
+/// Stores a run within a transaction. `paused`: why it does not begin at once.
+///
+/// # Errors
+/// [`StoreError::Deleted`](super::StoreError::Deleted): a dataset or an index that it reads is not there any more.
+pub async fn insert(tx: &mut PgConnection, run: &Run, paused: Option<&str>) -> Result<()> {
+    run_inputs::hold(&mut *tx, &run.spec).await?;
     sqlx::query!(
         "INSERT INTO runs
              (id, project_id, library, kind, playbook, seed, spec, planned, priority, max_in_flight, budget, created_at,
@@ -91,7 +95,7 @@ pub async fn insert(db: &mut PgConnection, run: &Run, paused: Option<&str>) -> R
         if paused.is_some() { "paused" } else { "running" },
         paused
     )
-    .execute(db)
+    .execute(tx)
     .await?;
     Ok(())
 }

@@ -12,6 +12,7 @@ use llm::EndpointOptions;
 use sqlx::PgPool;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tracing::warn;
 
 use super::connection::{Connection, ConnectionArgs};
 use super::interrupts::Interrupts;
@@ -27,6 +28,7 @@ use rows::RowResources;
 use runtime::jobs::{self, Handlers};
 use runtime::{Disks, ModelClients, Options};
 use sandbox::Sandbox;
+use store::Outage as _;
 use store::claims::QuarantinePolicy;
 use store::objects::Objects;
 
@@ -152,6 +154,18 @@ impl PlayerArgs {
 }
 
 pub async fn run(args: Play) -> anyhow::Result<ExitCode> {
+    let child = args.child;
+    match play_until_stopped(args).await {
+        // The process that started this one starts another.
+        Err(error) if child && error.is_outage() => {
+            warn!(error = format!("{error:#}"), "the database is away");
+            Ok(ExitCode::from(player_process::DATABASE_AWAY))
+        }
+        done => done,
+    }
+}
+
+async fn play_until_stopped(args: Play) -> anyhow::Result<ExitCode> {
     let listener = match args.metrics {
         Some(address) => Some(
             TcpListener::bind(address)

@@ -103,7 +103,7 @@ async fn done(pool: &PgPool, command: &RunsCommand) -> anyhow::Result<()> {
     let mut tx = pool.begin().await?;
     let (action, detail) = match change(&mut tx, id, command).await? {
         Ok(changed) => changed,
-        Err(StoreError::Refused(refused)) => return Err(BadInput::one("RUN", refused.to_string()).into()),
+        Err(refused) if refused.is_refusal() => return Err(BadInput::one("RUN", refused.to_string()).into()),
         Err(error) => return Err(error.into()),
     };
     let project = runs::get(&mut tx, id).await?.map(|run| run.project);

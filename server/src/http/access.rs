@@ -73,6 +73,7 @@ impl<N: RequiredScope> FromRequestParts<App> for ProjectAccess<N> {
         let caller = caller(parts)?;
         let params = RawPathParams::from_request_parts(parts, app).await;
         let params = params.map_err(|_| HttpError::NotFound("there is no such path".into()))?;
+        caller.check_episode(place::episode(&params))?;
         let mut db = app.pool().acquire().await?;
         let project = place::project(&mut db, &params).await?;
         caller.check(&mut db, &project, N::SCOPE).await?;
@@ -98,6 +99,7 @@ impl FromRequestParts<App> for SignedIn {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, HttpError> {
         let caller = caller(parts)?;
+        caller.check_episode(None)?;
         let_in(parts, app, Purpose::SignedIn).await?;
         Ok(Self(caller))
     }
@@ -139,6 +141,7 @@ impl FromRequestParts<App> for Administrator {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, HttpError> {
         let caller = caller(parts)?;
+        caller.check_episode(None)?;
         if !caller.administers() {
             return Err(HttpError::Forbidden("only an administrator of this installation may do that".into()));
         }

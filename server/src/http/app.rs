@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::extract::FromRef;
+use generation::episodes::view::EpisodeViews;
 use generation::services;
 use llm::{AllowedKeys, Registry};
 use sqlx::PgPool;
@@ -13,9 +14,7 @@ use super::allowed_urls::AllowedUrl;
 use super::answer_queue::AnswerQueue;
 use super::endpoint_agents::EndpointAgents;
 use super::episode_signals::EpisodeSignals;
-use super::recent_conversations::RecentConversations;
 use super::shares::AllShares;
-use super::stored_environments::StoredEnvironments;
 use datasets::index::Index;
 use datasets::search::IndexCache;
 use projects::library::Cache;
@@ -62,11 +61,10 @@ struct Shared {
     index: Index,
     searched: IndexCache,
     shares: AllShares,
-    environments: StoredEnvironments,
+    episode_views: EpisodeViews,
     episodes: EpisodeSignals,
     endpoint_agents: EndpointAgents,
     agents_answers: AnswerQueue,
-    recent_conversations: RecentConversations,
 }
 
 impl App {
@@ -79,11 +77,10 @@ impl App {
             index,
             searched,
             shares: AllShares::default(),
-            environments: StoredEnvironments::default(),
+            episode_views: EpisodeViews::new(setup.pool.clone(), setup.libraries.clone()),
             episodes,
             endpoint_agents: EndpointAgents::new(),
             agents_answers: AnswerQueue::start(&setup.pool),
-            recent_conversations: RecentConversations::default(),
             setup,
         }))
     }
@@ -107,9 +104,9 @@ impl App {
         &self.0.shares
     }
 
-    /// Runs of episodes that were asked for lately.
-    pub fn environments(&self) -> &StoredEnvironments {
-        &self.0.environments
+    /// Shows episodes as their agents see them.
+    pub fn episode_views(&self) -> &EpisodeViews {
+        &self.0.episode_views
     }
 
     /// Tells when episodes wait for their agents, or have ended.
@@ -125,11 +122,6 @@ impl App {
     /// Where answers of agents are left.
     pub fn agents_answers(&self) -> &AnswerQueue {
         &self.0.agents_answers
-    }
-
-    /// Conversations of episodes that were looked at lately.
-    pub fn recent_conversations(&self) -> &RecentConversations {
-        &self.0.recent_conversations
     }
 
     /// Endpoints that may play the agents of episodes: those whose addresses begin so.

@@ -22,7 +22,12 @@ pub struct Caller {
     pub token: Option<ByToken>,
     pub scopes: BTreeSet<Scope>,
     pub only_project: Option<Uuid>,
+    /// The token may act in this episode, as its agent, and do nothing else.
+    pub only_episode: Option<Uuid>,
 }
+
+/// The error that a token of one episode gets everywhere else.
+pub const ONLY_EPISODE: &str = "this token may only act in its episode, as the agent";
 
 /// The token that somebody asks by.
 #[derive(Debug, Clone)]
@@ -40,6 +45,17 @@ impl Caller {
             token: None,
             scopes: Scope::VARIANTS.iter().copied().collect(),
             only_project: None,
+            only_episode: None,
+        }
+    }
+
+    /// The agent of an episode, by the token that its opener passed on.
+    pub fn in_episode(user: User, episode: Uuid) -> Self {
+        Self {
+            token: Some(ByToken { id: episode, name: format!("episode {episode}") }),
+            scopes: BTreeSet::from([Scope::Read, Scope::Run]),
+            only_episode: Some(episode),
+            ..Self::in_session(user)
         }
     }
 
@@ -52,6 +68,17 @@ impl Caller {
             token: Some(ByToken { id: token.id, name: token.name }),
             only_project: token.project_id,
             ..Self::in_session(user)
+        }
+    }
+
+    /// `episode`: the one that the request is about, if it is about one.
+    ///
+    /// # Errors
+    /// Their token is one of another episode.
+    pub fn check_episode(&self, episode: Option<Uuid>) -> Result<()> {
+        match self.only_episode {
+            Some(only) if episode != Some(only) => Err(HttpError::Forbidden(ONLY_EPISODE.to_owned())),
+            _ => Ok(()),
         }
     }
 

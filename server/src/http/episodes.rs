@@ -6,7 +6,6 @@ pub mod endpoint_leases;
 pub mod environment;
 pub mod functions;
 pub mod mcp;
-mod message;
 pub mod play;
 pub mod view;
 
@@ -15,11 +14,12 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use domain::api::MOST_SAMPLES;
 use domain::api::episodes::{AgentMessage, Environment, Episode, EpisodeParams, EpisodeState, NewEpisodes};
 use domain::chat::AgentTurn;
 use futures::{StreamExt, TryStreamExt, stream};
-use generation::episodes::NewGroup;
+use generation::episodes::{NewGroup, message};
 use store::projects;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -31,8 +31,9 @@ use super::blind;
 use super::caller::Caller;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{self, Body, Path, Query};
+use super::shown_once::ShownOnce;
 use endpoint::EndpointAgent;
-use play::Closing;
+use play::{Closing, OpenedEpisode};
 use view::Since;
 
 /// How long a request waits for what follows. Shorter than any request may take.
@@ -49,6 +50,8 @@ const AT_ONCE: usize = 4;
 ///
 /// With `agent` the server asks that endpoint for each turn, and the answer is the episode when it has ended. If that takes more
 /// than 50 seconds, the episode is played on; `GET` tells what it came to.
+///
+/// With `token` each episode gets a token that may only act in it, as the agent. Its secret is in this answer, and nowhere else.
 #[utoipa::path(post, path = "/projects/{project}/episodes", tag = "episodes", params(("project" = String, Path)),
     request_body = NewEpisodes, responses((status = 201, body = Vec<Episode>), Problems),
     security(("session" = []), ("token" = ["run"])))]
@@ -57,7 +60,7 @@ pub async fn create(
     runner: Runner,
     audit: Audit,
     Body(new): Body<NewEpisodes>,
-) -> Result<(StatusCode, Json<Vec<Episode>>)> {
+) -> Result<Response> {
     let deadline = Instant::now() + PATIENCE;
     let samples = new.samples.unwrap_or(1);
     if !(1..=MOST_SAMPLES).contains(&samples) {
@@ -66,6 +69,9 @@ pub async fn create(
     if samples != 1 && (new.agent.is_some() || new.id.is_some()) {
         let message = "an endpoint plays one episode of a request, and an id is one episode's; leave it out";
         return Err(HttpError::invalid("/samples", message));
+    }
+    if new.token && new.agent.is_some() {
+        return Err(HttpError::invalid("/token", "the endpoint plays the agent, and needs no token; leave it out"));
     }
     let agent = new.agent.as_ref().map(|agent| EndpointAgent::of(&app, agent)).transpose()?;
     let mut environment = match &new.name {
@@ -81,11 +87,16 @@ pub async fn create(
     environment::choose_split(&mut environment, new.split)?;
     let id = new.id.as_deref().map(|id| extract::id("/id", id)).transpose()?;
     let group = NewGroup { scenario: new.scenario.as_deref(), group: new.group, samples: samples.cast_signed(), id };
-    let opened = opened(&app, runner.project, &environment, group, audit).await?;
+    let tokens_of = new.token.then_some(runner.caller.id);
+    let opened = opened(&app, runner.project, &environment, group, tokens_of, audit).await?;
     let (Some(agent), Some(endpoint)) = (agent, &new.agent) else {
-        return Ok((StatusCode::CREATED, Json(first_turns(&app, &opened, deadline).await?)));
+        let episodes = first_turns(&app, opened, deadline).await?;
+        return Ok(match tokens_of {
+            Some(_) => ShownOnce(episodes).into_response(),
+            None => (StatusCode::CREATED, Json(episodes)).into_response(),
+        });
     };
-    let id = opened[0];
+    let id = opened[0].id;
     if agent.lease(&app, id, endpoint).await? {
         // It is played to its end, also when nobody waits for the answer any more.
         let playing = tokio::spawn(agent.play(app.clone(), id));
@@ -93,7 +104,7 @@ pub async fn create(
     } else {
         play::clients_turn_or_end(&app, id, deadline.saturating_duration_since(Instant::now())).await?;
     }
-    Ok((StatusCode::CREATED, Json(vec![view::of(&app, id, Since::Start).await?])))
+    Ok((StatusCode::CREATED, Json(vec![view::of(&app, id, Since::Start).await?])).into_response())
 }
 
 /// Opens a group, or finds the one whose id was given before.
@@ -102,20 +113,22 @@ async fn opened(
     project: Uuid,
     environment: &Environment,
     group: NewGroup<'_>,
+    tokens_of: Option<Uuid>,
     audit: Audit,
-) -> Result<Vec<Uuid>> {
-    let Some(id) = group.id else { return play::open(app, project, environment, group, audit).await };
+) -> Result<Vec<OpenedEpisode>> {
+    let Some(id) = group.id else { return play::open(app, project, environment, group, tokens_of, audit).await };
     let known = async || projects::of_conversation(&mut *app.pool().acquire().await?, id).await;
     if known().await?.is_none() {
-        match play::open(app, project, environment, group, audit.clone()).await {
+        match play::open(app, project, environment, group, tokens_of, audit.clone()).await {
             // The same request came a moment before, by another connection.
             Err(HttpError::Store(error)) if error.is_twice() => {}
             opened => return opened,
         }
     }
-    audit.nothing_changed();
     match known().await? {
-        Some(own) if own.id == project && play::get(app, id).await.is_ok() => Ok(vec![id]),
+        Some(own) if own.id == project && play::get(app, id).await.is_ok() => {
+            play::open_again(app, id, tokens_of, audit).await
+        }
         _ => Err(HttpError::invalid("/id", "something else has this id; take another one")),
     }
 }
@@ -186,27 +199,35 @@ pub async fn verify(
 
 /// Close an episode
 ///
-/// One that has not ended is given up: it has no reward.
+/// One that has not ended is given up: it has no reward. It ends as soon as a player sees it. The answer waits for that up to 10
+/// seconds, and not at all if no player runs. A token of the episode is refused: its agent may not do so.
 #[utoipa::path(delete, path = "/episodes/{episode}", tag = "episodes", params(("episode" = Uuid, Path)),
     responses((status = 204), Problems), security(("session" = []), ("token" = ["run"])))]
-pub async fn close(State(app): State<App>, _: Runner, audit: Audit, Path(id): Path<Uuid>) -> Result<StatusCode> {
+pub async fn close(State(app): State<App>, runner: Runner, audit: Audit, Path(id): Path<Uuid>) -> Result<StatusCode> {
     audit.nothing_changed();
+    if runner.caller.only_episode.is_some() {
+        return Err(HttpError::Forbidden("this token cannot close the episode; its opener can".to_owned()));
+    }
     play::end(&app, id, &Closing::GivenUp).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Episodes that were opened, each when it is its agent's turn.
-async fn first_turns(app: &App, opened: &[Uuid], deadline: Instant) -> Result<Vec<Episode>> {
+async fn first_turns(app: &App, opened: Vec<OpenedEpisode>, deadline: Instant) -> Result<Vec<Episode>> {
     let deadline = if opened.len() > MOST_AWAITED { Instant::now() } else { deadline };
-    let each = stream::iter(opened.to_vec()).map(|id| async move {
+    let each = stream::iter(opened).map(|OpenedEpisode { id, token }| async move {
         let now = play::agents_turn_or_end(app, id, deadline.saturating_duration_since(Instant::now())).await?;
-        view::of_stored(app, now, Since::Start).await
+        let episode = view::of_stored(app, now, Since::Start).await?;
+        Ok::<_, HttpError>(Episode { token, ..episode })
     });
     each.buffered(AT_ONCE).try_collect().await
 }
 
-/// Without what it came to, for somebody who is still to rate it by themselves.
+/// Without its result, for somebody who is still to rate it by themselves. An agent with an episode token sees no reward.
 pub async fn as_seen_by(app: &App, caller: &Caller, project: Uuid, episode: Episode) -> Result<Episode> {
+    if caller.only_episode.is_some() {
+        return Ok(Episode { reward_if_ended: None, result: None, ..episode });
+    }
     if episode.state != EpisodeState::Ended {
         return Ok(episode);
     }

@@ -16,6 +16,7 @@ use domain::bad_input::BadInput;
 use domain::limits::Findings;
 use domain::problem::{MOST_PROBLEMS, explained};
 use domain::storage::NoRoom;
+use generation::episodes::message::MessageError;
 use projects::documents::ChangeRefusal;
 use sandbox::Failure;
 use store::{Outage as _, StoreError, control};
@@ -233,7 +234,7 @@ impl From<StoreError> for HttpError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Refused(control::ControlError::Missing) => Self::NotFound("there is no such run".into()),
-            error @ (StoreError::Refused(_) | StoreError::InUse { .. }) => Self::Conflict(error.to_string()),
+            error if error.is_refusal() => Self::Conflict(error.to_string()),
             error => Self::Store(error),
         }
     }
@@ -262,6 +263,16 @@ impl From<Findings> for HttpError {
 impl From<Vec<Problem>> for HttpError {
     fn from(problems: Vec<Problem>) -> Self {
         Self::Invalid(problems.into_iter().map(FieldError::from).collect())
+    }
+}
+
+/// A message of the agent of an episode.
+impl From<MessageError> for HttpError {
+    fn from(error: MessageError) -> Self {
+        match error {
+            MessageError::Invalid(error) => Self::Invalid(vec![error]),
+            MessageError::TooLarge(_) => Self::TooLarge(error.to_string()),
+        }
     }
 }
 

@@ -47,7 +47,8 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Resul
     let hash = Sha256::new().chain_update(parts.uri.to_string()).chain_update([0]).chain_update(&bytes).finalize();
     let keyed = RequestKey(Arc::new(Key {
         caller: caller.id,
-        text: key.to_owned(),
+        // An agent with a token of its episode has keys of its own. With those of the user it would read answers to that user.
+        text: caller.only_episode.map_or_else(|| key.to_owned(), |episode| format!("{episode}\n{key}")),
         request_hash: hash.to_vec(),
         claimed: AtomicBool::new(false),
     }));

@@ -203,7 +203,7 @@ pub async fn list(
     }
     let pool = app.pool();
     let run = run_of_rows(pool, id).await?;
-    let inputs = InputRows::open(pool, Some(app.objects()), &stored::spec(&run)?).await?;
+    let inputs = InputRows::open_for_reading(pool, Some(app.objects()), &stored::spec(&run)?).await?;
     let last = from.saturating_add(i32::try_from(limit).unwrap_or(i32::MAX)) - 1;
     Ok(Json(output::rows(pool, &run, &inputs, from..=last).await?))
 }
@@ -234,7 +234,7 @@ pub async fn show(
     if !(0..run.planned).contains(&position) {
         return Err(missing());
     }
-    let inputs = InputRows::open(pool, Some(app.objects()), &stored::spec(&run)?).await?;
+    let inputs = InputRows::open_for_reading(pool, Some(app.objects()), &stored::spec(&run)?).await?;
     trace::of(pool, &run, &inputs, position).await?.map(Json).ok_or_else(missing)
 }
 

@@ -1,6 +1,8 @@
 //! Supervises one player beside a server: restarts it when it has ended, and ends it when it is silent.
 
 use std::ffi::OsString;
+use std::io;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use anyhow::bail;
@@ -21,6 +23,9 @@ const WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// A player that has lived for so long was fine.
 const FINE: Duration = Duration::from_mins(1);
+/// Exit code of a player that cannot reach its database, `EX_TEMPFAIL` of `sysexits.h`. Any other error in its first minute will happen
+/// again.
+pub const DATABASE_AWAY: u8 = 75;
 
 /// What to start, and where it plays.
 pub struct PlayerOrder {
@@ -33,28 +38,32 @@ pub struct PlayerOrder {
 /// Until it is asked to stop.
 ///
 /// # Errors
-/// The first player cannot start, or says why it cannot play.
+/// No player can start, or the first says why it cannot play.
 pub async fn supervise(
     order: &PlayerOrder,
     pool: &PgPool,
     mut asked: Questions,
     stop: &CancellationToken,
 ) -> anyhow::Result<()> {
-    let (mut wait, mut first) = (WAIT, true);
+    let (mut wait, mut none_began) = (WAIT, true);
     loop {
         let mut process = PlayerProcess::start(&order.arguments, &order.database_url, order.drain)?;
         let (begun, pid) = (Instant::now(), process.pid());
-        match life(&mut process, pid, pool, &mut asked, stop).await {
+        let end = life(&mut process, pid, pool, &mut asked, stop).await;
+        match &end {
             ProcessEnd::Asked => {
                 process.stop().await;
                 return Ok(());
             }
+            ProcessEnd::DatabaseAway => warn!("the player cannot reach the database; another one is started"),
             // It has said why on standard error. Somebody who asks it to stop, and not the server, gets another one.
-            ProcessEnd::Exited(code) if first && code != 0 => bail!("the player ended with exit code {code}"),
+            ProcessEnd::Exited(code) if none_began && *code != 0 && begun.elapsed() < FINE => {
+                bail!("the player ended with exit code {code}")
+            }
             ProcessEnd::Exited(code) => error!(code, "the player ended"),
             ProcessEnd::Killed(how) => error!("the player ended: {how}"),
         }
-        first = false;
+        none_began &= matches!(end, ProcessEnd::DatabaseAway);
         if let Some(pid) = pid {
             give_up(pool, pid).await;
         }
@@ -70,7 +79,19 @@ enum ProcessEnd {
     /// Somebody asked it to stop.
     Asked,
     Exited(i32),
+    DatabaseAway,
     Killed(String),
+}
+
+impl ProcessEnd {
+    fn of(status: io::Result<ExitStatus>) -> Self {
+        match status.map(|status| (status.code(), status)) {
+            Ok((Some(code), _)) if code == i32::from(DATABASE_AWAY) => Self::DatabaseAway,
+            Ok((Some(code), _)) => Self::Exited(code),
+            Ok((None, status)) => Self::Killed(status.to_string()),
+            Err(error) => Self::Killed(error.to_string()),
+        }
+    }
 }
 
 async fn life(
@@ -83,10 +104,7 @@ async fn life(
     let mut looks = interval(LOOK);
     loop {
         tokio::select! {
-            status = process.ended() => return match status {
-                Ok(status) => status.code().map_or_else(|| ProcessEnd::Killed(status.to_string()), ProcessEnd::Exited),
-                Err(error) => ProcessEnd::Killed(error.to_string()),
-            },
+            status = process.ended() => return ProcessEnd::of(status),
             () = stop.cancelled() => return ProcessEnd::Asked,
             Some((question, answer)) = asked.recv() => {
                 // Nobody may wait for it any more.

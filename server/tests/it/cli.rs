@@ -6,6 +6,7 @@ mod backup;
 mod corpora;
 mod datasets;
 mod documents;
+mod episodes;
 mod findings;
 mod flags;
 mod fleet;

@@ -70,7 +70,8 @@ pub struct Environment {
     /// Faults between agent and tools, in addition to those of the scenarios.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultRule>,
-    /// After so many seconds without a word of its agent an episode is given up, with a reward of null; default: 1800.
+    /// After so many seconds without a word of its agent an episode is given up, with a reward of null; default: 1800. Players look for
+    /// such episodes every ten seconds.
     #[schema(minimum = 1, maximum = 604_800)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_seconds: Option<u32>,
@@ -117,6 +118,9 @@ pub struct NewEpisodes {
     /// only episode has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentEndpoint>,
+    /// Whether each episode gets a token of its own, for the program that plays its agent. Not with `agent`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub token: bool,
 }
 
 /// An OpenAI-compatible endpoint that plays the agent of an episode.
@@ -239,6 +243,10 @@ pub struct Episode {
     /// Present once it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<EpisodeResult>,
+    /// In the answer that opened it, if a token was asked for: its secret, which is shown only once. The token may read the episode
+    /// without its reward, speak and call tools in it, and end it by `verify`; it opens nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
 }
 
 /// The result of an episode.

@@ -1,5 +1,6 @@
 //! Making the requests of a task, also before their turn, and waiting for answers.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use anyhow::anyhow;
@@ -31,7 +32,11 @@ pub(super) enum RequestOutcome {
 }
 
 impl<'a, K: RunKind> Drive<'a, K> {
-    pub(super) async fn next_answer(&mut self, halted: Halt) -> Result<TimedAnswer<K::Responder>, StopReason> {
+    /// The next answer, or why somebody ends the task early.
+    pub(super) async fn next_answer(
+        &mut self,
+        halted: Halt,
+    ) -> Result<ControlFlow<String, TimedAnswer<K::Responder>>, StopReason> {
         loop {
             if self.answers.is_empty() {
                 return Err(StopReason::Halted(halted));
@@ -42,11 +47,24 @@ impl<'a, K: RunKind> Drive<'a, K> {
                     None => std::future::pending().await,
                 }
             };
+            let ended_early = async {
+                match &mut self.ended_early {
+                    Some(ended) => ended.await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 // An answer that is here ends the wait.
                 biased;
-                Some(answer) = self.answers.next() => return Ok(answer),
+                Some(answer) = self.answers.next() => return Ok(ControlFlow::Continue(answer)),
                 () = &mut self.halted => return Err(StopReason::Halted(Halt::AtOnce)),
+                ended = ended_early => {
+                    if let Ok(OutsideAnswer::Lost(reason)) = ended {
+                        return Ok(ControlFlow::Break(reason));
+                    }
+                    // The player ends.
+                    self.ended_early = None;
+                }
                 heard = heard => {
                     // The reply may be here already: what was heard of it says nothing about what follows it.
                     if let Some((request, heard)) = heard.filter(|(request, _)| self.still_comes(request)) {

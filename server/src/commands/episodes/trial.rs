@@ -1,6 +1,7 @@
 //! A command as the agent: one process for each episode, which speaks to the server by HTTP or MCP.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -26,8 +27,8 @@ use crate::output::say;
 const MOST_WAITS: usize = 12;
 
 /// The command is started once for each episode. It finds the episode in its environment: `GROUNDSTATE_EPISODE_URL` for its
-/// messages, `GROUNDSTATE_MCP_URL` for its tools, `GROUNDSTATE_TOKEN` for both, and `GROUNDSTATE_EPISODE`, the id. When it ends, the
-/// episode is verified as it stands. What it prints goes to standard error.
+/// messages, `GROUNDSTATE_MCP_URL` for its tools, `GROUNDSTATE_TOKEN` for both, and `GROUNDSTATE_EPISODE`, the id. The token opens this
+/// episode and nothing else. When the command ends, the episode is verified as it stands. What it prints goes to standard error.
 #[derive(clap::Args)]
 pub struct TryArgs {
     /// The server
@@ -63,6 +64,9 @@ pub struct TryArgs {
 }
 
 pub async fn run(args: TryArgs) -> anyhow::Result<ExitCode> {
+    // Else the command could read the other token in /proc, where the environment of this process stands.
+    #[cfg(target_os = "linux")]
+    rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable).ok();
     let server = Server::of(&args)?;
     let mut interrupts = Interrupts::listen()?;
     let mut all = Vec::new();
@@ -130,7 +134,7 @@ impl Server {
 
     /// One episode, from its first turn to its verification.
     async fn tried(&self, args: &TryArgs) -> anyhow::Result<TriedEpisode> {
-        let order = json!({"name": args.environment, "split": args.split, "scenario": args.scenario});
+        let order = json!({"name": args.environment, "split": args.split, "scenario": args.scenario, "token": true});
         let opened: Vec<Episode> = self.post(&["projects", &args.to, "episodes"], &order).await?;
         let episode = opened.into_iter().next().context("the server opened no episode")?;
         self.open.lock().insert(episode.id.clone());
@@ -160,14 +164,18 @@ impl Server {
     async fn play(&self, args: &TryArgs, episode: &Episode) -> anyhow::Result<Option<String>> {
         let (program, arguments) = args.command.split_first().context("no command")?;
         let at = self.at(&["episodes", &episode.id])?;
+        let token = episode.token.as_deref().context("the server gave no token for the episode")?;
         let mut command = Command::new(program);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_withheld(name, &args.token_env)) {
+            command.env_remove(name);
+        }
         command
             .args(arguments)
             .env("GROUNDSTATE_EPISODE", &episode.id)
             .env("GROUNDSTATE_EPISODE_URL", at.as_str())
             .env("GROUNDSTATE_MCP_URL", format!("{at}/mcp"))
             .env("GROUNDSTATE_URL", self.url.as_str().trim_end_matches('/'))
-            .env("GROUNDSTATE_TOKEN", &self.token);
+            .env("GROUNDSTATE_TOKEN", token);
         let agent = AgentProcess::start(command)
             .map_err(|error| BadInput::one("COMMAND", format!("{program} cannot be started: {error}")))?;
         Ok(agent.trouble(Duration::from_secs(args.timeout)).await?)
@@ -207,6 +215,11 @@ impl Server {
             self.client.delete(url).bearer_auth(&self.token).send().await.ok();
         }
     }
+}
+
+/// Whether the command does not get a variable: by what it holds, the command could read what the scenarios expect.
+fn is_withheld(name: &OsStr, token_env: &str) -> bool {
+    name == token_env || name == "DATABASE_URL" || name.as_encoded_bytes().starts_with(b"GROUNDSTATE_")
 }
 
 /// The argument that the server's answer is about.

@@ -76,7 +76,10 @@ async fn write(pool: &PgPool, args: &RowsArgs) -> anyhow::Result<ExitCode> {
     let spec = stored::spec(&run)?;
     let workflow = stored::workflow(pool, &run, &spec.workflow).await?;
     let objects = args.storage.objects(&args.connection)?;
-    let inputs = InputRows::open(pool, Some(&objects), &spec).await?;
+    let inputs = match args.form {
+        Form::Rows | Form::Outputs => InputRows::open_for_reading(pool, Some(&objects), &spec).await?,
+        Form::Messages | Form::Pairs => InputRows::open(pool, Some(&objects), &spec).await?,
+    };
     let played = PlayedRows { pool, run: &run, workflow: &workflow, inputs: &inputs };
     match &args.out {
         Some(path) => {
@@ -116,11 +119,8 @@ impl PlayedRows<'_> {
         let (mut left_out, mut first_reason) = (0_u64, None);
         while first < planned {
             let last = planned.min(first.saturating_add(PAGE)) - 1;
-            for row in output::rows(self.pool, self.run, self.inputs, first..=last).await? {
-                let is_wanted = row.accepted || (all && form == Form::Rows);
-                if !is_wanted {
-                    continue;
-                }
+            let rows = output::rows(self.pool, self.run, self.inputs, first..=last).await?.into_iter();
+            for row in rows.filter(|row| row.accepted || (all && form == Form::Rows)) {
                 let lines = self.lines(form, &row).unwrap_or_else(|reason| {
                     left_out += 1;
                     first_reason.get_or_insert_with(|| format!("row {}: {reason}", row.position));

@@ -4,10 +4,11 @@ use axum::http::{HeaderMap, header};
 use axum_extra::extract::CookieJar;
 use sqlx::PgConnection;
 
-use crate::http::caller::Caller;
+use crate::http::caller::{Caller, ONLY_EPISODE};
 use crate::http::error::{HttpError, Result};
+use crate::people::EPISODE_TOKEN;
 use crate::secret;
-use store::{clock, sessions, tokens, users};
+use store::{clock, episode_tokens, sessions, tokens, users};
 
 pub const SESSION_COOKIE: &str = "groundstate_session";
 
@@ -23,7 +24,12 @@ pub fn of(headers: &HeaderMap) -> HeaderMap {
 /// A token that is not valid, or the database is away.
 pub async fn caller(db: &mut PgConnection, headers: &HeaderMap) -> Result<Option<Caller>> {
     if let Some(token) = bearer(headers)? {
-        return by_token(db, token).await.map(Some);
+        if !token.starts_with(EPISODE_TOKEN) {
+            return by_token(db, token).await.map(Some);
+        }
+        let used = episode_tokens::used(db, &secret::hash(token)).await?;
+        let (episode, user) = used.ok_or(HttpError::Unauthorized)?;
+        return Ok(Some(Caller::in_episode(user, episode)));
     }
     let Some(session) = session(headers) else { return Ok(None) };
     let Some(user) = sessions::user(db, &secret::hash(&session), clock::now()).await? else { return Ok(None) };
@@ -44,8 +50,11 @@ pub fn bearer(headers: &HeaderMap) -> Result<Option<&str>> {
 /// Who a token belongs to.
 ///
 /// # Errors
-/// It is not valid, or the database is away.
+/// It is not valid, or only in one episode, or the database is away.
 pub async fn by_token(db: &mut PgConnection, token: &str) -> Result<Caller> {
+    if token.starts_with(EPISODE_TOKEN) {
+        return Err(HttpError::Forbidden(ONLY_EPISODE.to_owned()));
+    }
     let used = tokens::used(db, &secret::hash(token), clock::now()).await?;
     let (token, user) = used.ok_or(HttpError::Unauthorized)?;
     Ok(Caller::with_token(user, token))

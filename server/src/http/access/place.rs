@@ -35,6 +35,11 @@ pub async fn project(db: &mut PgConnection, params: &RawPathParams) -> Result<Pr
     Err(HttpError::Damaged("the path names no project".into()))
 }
 
+/// The episode that a path is about, if it is about one.
+pub fn episode(params: &RawPathParams) -> Option<Uuid> {
+    params.iter().find(|(kind, _)| *kind == "episode").and_then(|(_, text)| text.parse().ok())
+}
+
 /// What can be asked of a run of any kind, below `/runs/{run}`. The rest is about conversations.
 const OF_ANY_RUN: [&str; 11] = [
     "",

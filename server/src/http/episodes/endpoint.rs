@@ -5,8 +5,8 @@ use std::time::Duration;
 use domain::api::RunState;
 use domain::api::episodes::AgentEndpoint;
 use domain::chat::{AgentTurn, ChatReply, ChatRequest};
-use domain::message::Message;
 use domain::role::Role;
+use generation::episodes::dialogue::Dialogue;
 use llm::{EndpointSpec, Failure, ModelError, Pool};
 use reqwest::Url;
 use store::endpoint_agents;
@@ -92,7 +92,7 @@ impl EndpointAgent {
     }
 
     async fn turns(&self, app: &App, id: Uuid, lease: &Lease) -> Result<()> {
-        let mut heard = Heard::default();
+        let mut dialogue = Dialogue::default();
         let mut since = Since::Start;
         loop {
             let now = play::agents_turn_or_end(app, id, PATIENCE).await?;
@@ -105,10 +105,10 @@ impl EndpointAgent {
                 continue;
             };
             let episode = view::of_stored(app, now, since).await?;
-            heard.take(episode.messages, episode.refused);
+            dialogue.receive(episode.messages, episode.refused);
             let asked = ChatRequest {
                 role: Role::Agent.into(),
-                messages: heard.all(),
+                messages: dialogue.messages(),
                 tools: episode.tools,
                 schema: None,
                 temperature: self.temperature,
@@ -131,7 +131,7 @@ impl EndpointAgent {
                 }
             };
             if let AgentTurn::Reply(reply) | AgentTurn::Unusable { reply, .. } = &said {
-                heard.say(reply);
+                dialogue.reply(reply);
             }
             // What was said while the run was paused counts when it goes on.
             until_played(app, id, lease).await?;
@@ -170,65 +170,5 @@ async fn is_over(app: &App, id: Uuid, lease: &Lease) {
         if has_ended || !lease.is_held() {
             return;
         }
-    }
-}
-
-/// The conversation as the endpoint wrote and read it: its own words and the ids of its calls are sent back as they came, so that
-/// whoever records the requests sees one conversation.
-#[derive(Default)]
-struct Heard {
-    messages: Vec<Message>,
-    /// What it said last; it is not known yet whether that was taken.
-    said: Option<Message>,
-    /// Why its last reply was refused.
-    refused: Option<String>,
-}
-
-impl Heard {
-    /// Takes what followed its last reply: all that there is before the first one.
-    fn take(&mut self, followed: Vec<Message>, refused: Option<String>) {
-        self.refused = refused;
-        if self.refused.is_some() && self.said.is_some() {
-            return;
-        }
-        let Some(own) = self.said.take() else {
-            self.messages = followed;
-            return;
-        };
-        // The first is what it said, as it is kept.
-        let mut followed = followed.into_iter();
-        let ids: Vec<(String, String)> = match (followed.next(), &own) {
-            (Some(Message::Assistant { tool_calls: kept, .. }), Message::Assistant { tool_calls, .. }) => {
-                kept.into_iter().zip(tool_calls).map(|(kept, own)| (kept.id, own.id.clone())).collect()
-            }
-            _ => Vec::new(),
-        };
-        self.messages.push(own);
-        self.messages.extend(followed.map(|message| match message {
-            Message::Tool { tool_call_id, content } => {
-                let own = ids.iter().find(|(kept, own)| *kept == tool_call_id && !own.is_empty());
-                let tool_call_id = own.map_or(tool_call_id.clone(), |(_, own)| own.clone());
-                Message::Tool { tool_call_id, content }
-            }
-            other => other,
-        }));
-    }
-
-    fn say(&mut self, reply: &ChatReply) {
-        self.said = Some(Message::Assistant {
-            content: reply.content.clone(),
-            reasoning_content: reply.reasoning.clone(),
-            tool_calls: reply.tool_calls.clone(),
-        });
-    }
-
-    /// What it is asked with.
-    fn all(&self) -> Vec<Message> {
-        let mut all = self.messages.clone();
-        if let Some(reason) = &self.refused {
-            all.extend(self.said.clone());
-            all.push(Message::User { content: format!("That was refused: {reason}. Try again.") });
-        }
-        all
     }
 }

@@ -6,44 +6,98 @@ use domain::api::RunState;
 use domain::api::episodes::Environment;
 use domain::chat::AgentTurn;
 use domain::task::OutsideAnswer;
-use generation::episodes::{self, GROUPS_BY_CLIENTS, NewGroup, OpenError};
+use generation::episodes::{self, GROUPS_BY_CLIENTS, NewGroup, OpenError, message};
 use generation::order::CheckedOrder;
 use projects::library::Library;
+use sqlx::{PgConnection, Postgres, Transaction};
 use store::episodes::{AgentRequest, Episode};
-use store::{episodes as stored, players};
+use store::{episodes as stored, outside_requests, players};
 use tokio::time::{Instant, sleep, sleep_until};
 use uuid::Uuid;
 
-use super::{PATIENCE, environment, message};
+use super::{PATIENCE, environment};
 use crate::http::app::App;
 use crate::http::audit::Audit;
 use crate::http::episode_signals::Signal;
 use crate::http::error::{HttpError, Result};
+use crate::people;
 
 /// How often it is looked where an episode stands that nobody told of.
 const POLL: Duration = Duration::from_secs(1);
+/// How long an episode that is given up may take to end.
+const TO_END: Duration = Duration::from_secs(10);
 /// A client that can be kept waiting waits this long for users that are models, and for somebody who plays.
 const LONG_PATIENCE: Duration = Duration::from_mins(10);
 
-/// Opens episodes of one group of an environment: their ids.
+/// An episode that was opened.
+pub struct OpenedEpisode {
+    pub id: Uuid,
+    /// The secret of its token, if it got one.
+    pub token: Option<String>,
+}
+
+/// Opens episodes of one group of an environment. `tokens_of`: who is to have a token for each of them.
 pub async fn open(
     app: &App,
     project: Uuid,
     environment: &Environment,
     group: NewGroup<'_>,
+    tokens_of: Option<Uuid>,
     audit: Audit,
-) -> Result<Vec<Uuid>> {
+) -> Result<Vec<OpenedEpisode>> {
     let (library, order) = environment::checked(app, project, environment).await.map_err(environment::within)?;
-    open_checked(app, (&library, order), group, audit).await
+    let (mut tx, opened) = begin(app, (&library, order), group, &audit).await?;
+    let opened = with_tokens(&mut tx, opened, tokens_of).await?;
+    audit.commit(tx).await?;
+    Ok(opened)
+}
+
+/// An episode that is open already. `tokens_of`: who is to have a token for it, in place of their earlier one.
+pub async fn open_again(app: &App, id: Uuid, tokens_of: Option<Uuid>, audit: Audit) -> Result<Vec<OpenedEpisode>> {
+    if tokens_of.is_none() {
+        audit.nothing_changed();
+        return Ok(vec![OpenedEpisode { id, token: None }]);
+    }
+    let mut tx = app.pool().begin().await?;
+    let opened = with_tokens(&mut tx, vec![id], tokens_of).await?;
+    audit.subject(id);
+    audit.commit(tx).await?;
+    Ok(opened)
+}
+
+async fn with_tokens(db: &mut PgConnection, ids: Vec<Uuid>, of: Option<Uuid>) -> Result<Vec<OpenedEpisode>> {
+    let Some(user) = of else {
+        return Ok(ids.into_iter().map(|id| OpenedEpisode { id, token: None }).collect());
+    };
+    let secrets = people::keep_episode_tokens(db, user, &ids).await?;
+    let secrets = secrets.ok_or_else(|| {
+        HttpError::invalid(
+            "/token",
+            "another user has a token of this episode; only they can replace it, so leave it out",
+        )
+    })?;
+    Ok(ids.into_iter().zip(secrets).map(|(id, secret)| OpenedEpisode { id, token: Some(secret) }).collect())
 }
 
 /// Opens episodes of one group of an order that was checked: their ids.
 pub async fn open_checked(
     app: &App,
-    (library, order): (&Library, CheckedOrder),
+    order: (&Library, CheckedOrder),
     group: NewGroup<'_>,
     audit: Audit,
 ) -> Result<Vec<Uuid>> {
+    let (tx, opened) = begin(app, order, group, &audit).await?;
+    audit.commit(tx).await?;
+    Ok(opened)
+}
+
+/// Episodes that are open once the transaction is committed.
+async fn begin(
+    app: &App,
+    (library, order): (&Library, CheckedOrder),
+    group: NewGroup<'_>,
+    audit: &Audit,
+) -> Result<(Transaction<'static, Postgres>, Vec<Uuid>)> {
     if let Some(scenario) = group.scenario
         && !order.config.scenarios.iter().any(|known| known == scenario)
     {
@@ -64,8 +118,7 @@ pub async fn open_checked(
         }
     })?;
     audit.subject(run.id);
-    audit.commit(tx).await?;
-    Ok(opened.into_iter().map(|planned| planned.id).collect())
+    Ok((tx, opened.into_iter().map(|planned| planned.id).collect()))
 }
 
 /// A turn of the agent that was taken.
@@ -148,8 +201,16 @@ pub enum Closing {
     GivenUp,
 }
 
-/// Ends an episode, once it is its agent's turn. Nothing is done with one that has ended.
+/// Ends an episode. Nothing is done with one that has ended.
 pub async fn end(app: &App, id: Uuid, how: &Closing) -> Result<()> {
+    match how {
+        Closing::Verified => verify(app, id).await,
+        Closing::GivenUp => give_up(app, id).await,
+    }
+}
+
+/// Ends an episode once it is its agent's turn.
+async fn verify(app: &App, id: Uuid) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     let left = || deadline.saturating_duration_since(Instant::now());
     let episode = agents_turn_or_end(app, id, left()).await?;
@@ -157,15 +218,32 @@ pub async fn end(app: &App, id: Uuid, how: &Closing) -> Result<()> {
         return Ok(());
     }
     let waiting = open_turn(&episode)?;
-    let said = match how {
-        Closing::Verified => {
-            let end = serde_json::to_value(AgentTurn::End).map_err(|error| HttpError::Internal(error.into()))?;
-            OutsideAnswer::Message(end)
-        }
-        Closing::GivenUp => OutsideAnswer::Lost("it was closed before its end".to_owned()),
-    };
-    answer(app, id, waiting, said).await?;
+    let end = serde_json::to_value(AgentTurn::End).map_err(|error| HttpError::Internal(error.into()))?;
+    answer(app, id, waiting, OutsideAnswer::Message(end)).await?;
     agents_turn_or_end(app, id, left()).await?;
+    Ok(())
+}
+
+/// Ends an episode where it stands. What is asked for it is not waited for.
+async fn give_up(app: &App, id: Uuid) -> Result<()> {
+    let mut signal = app.episodes().of(id);
+    let mut episode = get(app, id).await?;
+    if episode.outcome.is_none() {
+        check_played(&episode)?;
+        outside_requests::end_early(&mut *app.pool().acquire().await?, id, "it was closed before its end").await?;
+    }
+    let deadline = Instant::now() + TO_END;
+    while episode.outcome.is_none() && Instant::now() < deadline && !app.stop().is_cancelled() {
+        let is_told = tokio::select! {
+            () = signal.told() => true,
+            () = app.stop().cancelled() => true,
+            () = sleep(POLL / 4) => false,
+        };
+        episode = get(app, id).await?;
+        if !is_told && !players::any(&mut *app.pool().acquire().await?).await? {
+            break;
+        }
+    }
     Ok(())
 }
 

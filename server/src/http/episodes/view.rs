@@ -1,138 +1,26 @@
-//! An episode as its agent sees it.
+//! An episode as its agent sees it, from where it stands in the database.
 
-use std::sync::Arc;
-
-use domain::Event;
-use domain::api::episodes::{Episode, EpisodeResult, EpisodeState};
-use domain::event::EventKind;
-use domain::outcome::Outcome;
-use domain::reward::{self, Penalties};
-use domain::role::Role;
-use domain::transcript::Transcript;
-use domain::verdict::Verification;
-use engine::Conversation;
-use generation::plan;
-use store::{episodes as stored, events};
+use domain::api::episodes::Episode;
+use generation::episodes::view;
+pub use generation::episodes::view::Since;
+use store::episodes as stored;
 use uuid::Uuid;
 
 use super::play;
 use crate::http::app::App;
 use crate::http::error::Result;
 
-/// Which messages are shown.
-#[derive(Debug, Clone, Copy)]
-pub enum Since {
-    Start,
-    /// Those after the first ones.
-    Message(usize),
-    /// Those from an event on.
-    Turn(u32),
-}
-
-/// An episode as it stands.
+/// Reads an episode, and shows it.
 pub async fn of(app: &App, id: Uuid, since: Since) -> Result<Episode> {
     of_stored(app, play::get(app, id).await?, since).await
 }
 
-/// An episode of which was read where it stands: what it waits for then is in the events.
+/// Shows an episode that was read before.
 pub async fn of_stored(app: &App, stored: stored::Episode, since: Since) -> Result<Episode> {
-    let id = stored.planned.id;
-    let (conversation, said) = conversation(app, &stored, since).await?;
-    let transcript = &conversation.state().transcript;
-    let agent = conversation.state().agent();
-    // The instructions come before what was said.
-    let skipped = match since {
-        Since::Start => 0,
-        Since::Message(skipped) => skipped.min(1 + agent.messages.len()),
-        Since::Turn(_) => 1 + said,
-    };
-    let messages = match skipped.checked_sub(1) {
-        None => conversation.messages(agent),
-        Some(said) => agent.messages.iter().skip(said).cloned().collect(),
-    };
-    let refused = transcript.refused().last().filter(|refusal| refusal.role == Role::Agent);
-    let state = match (&stored.outcome, stored.waiting) {
-        (Some(_), _) => EpisodeState::Ended,
-        (None, Some(_)) if !stored.by_endpoint => EpisodeState::Waiting,
-        (None, _) => EpisodeState::Playing,
-    };
-    let episode = Episode {
-        id: id.to_string(),
-        run: stored.run.to_string(),
-        playbook: conversation.case().playbook.spec.name.clone(),
-        scenario: stored.planned.scenario,
-        group: stored.planned.repeat,
-        state,
-        turn: stored.waiting.map(|waiting| waiting.turn),
-        reward_if_ended: stored.waiting.and_then(|waiting| waiting.reward_if_ended),
-        messages,
-        skipped,
-        tools: conversation.functions(agent),
-        refused: refused.map(|refusal| refusal.reason.clone()),
-        result: stored.outcome.map(|outcome| result(transcript, &outcome)),
-    };
-    if episode.state != EpisodeState::Ended {
-        app.recent_conversations().keep(id, conversation);
-    }
-    Ok(episode)
-}
-
-/// The conversation of an episode, and how many messages its agent had heard and said before the turn that is asked for.
-async fn conversation(app: &App, stored: &stored::Episode, since: Since) -> Result<(Conversation, usize)> {
-    let id = stored.planned.id;
-    let turn = match since {
-        Since::Turn(turn) => Some(turn),
-        Since::Start | Since::Message(_) => None,
-    };
-    // One that has gone beyond the turn does not know what was said before it.
-    let known = app.recent_conversations().take(id);
-    let known = known.filter(|known| turn.is_none_or(|turn| known.state().transcript.next_seq <= turn));
-    let mut conversation = match known {
-        Some(known) => known,
-        None => {
-            let environment = app.environments().of_run(app.pool(), app.libraries(), stored.run).await?;
-            let case = plan::case(&environment.library, &environment.config, environment.run.seed, &stored.planned)?;
-            Conversation::new(Arc::new(case))
-        }
-    };
-    let next = i32::try_from(conversation.state().transcript.next_seq).unwrap_or(i32::MAX);
-    let events = events::page::<Event>(&mut *app.pool().acquire().await?, id, next - 1, i64::MAX).await?;
-    let (before, after) = events.split_at(turn.map_or(0, |turn| events.partition_point(|event| event.seq < turn)));
-    conversation.follow(before).map_err(anyhow::Error::from)?;
-    let said = conversation.state().agent().messages.len();
-    conversation.follow(after).map_err(anyhow::Error::from)?;
-    Ok((conversation, said))
+    Ok(app.episode_views().show(stored, since).await?)
 }
 
 /// Whether an event is, or will be, a turn of the agent that was taken.
 pub async fn is_turn(app: &App, id: Uuid, turn: u32) -> Result<bool> {
-    let events = events::of::<Event>(&mut *app.pool().acquire().await?, id).await?;
-    let is_agents = |event: &Event| match &event.kind {
-        EventKind::AgentSpoke { .. } => event.ancestry.is_empty(),
-        EventKind::Refused { role, .. } => *role == Role::Agent && event.ancestry.is_empty(),
-        _ => false,
-    };
-    // The last one may be on its way into the journal.
-    let last = events.last().map_or(0, |event| event.seq + 1);
-    Ok(turn == last || events.iter().any(|event| event.seq == turn && is_agents(event)))
-}
-
-/// The result of an episode.
-fn result(transcript: &Transcript, outcome: &Outcome) -> EpisodeResult {
-    let (blame, reason) = match outcome {
-        Outcome::Accepted => (None, None),
-        Outcome::Failed { blame, reason } => (Some(*blame), Some(reason.clone())),
-    };
-    let verification = transcript.verification.as_ref();
-    let passed = verification.is_some_and(Verification::passed);
-    let checks = verification.map(|verification| verification.items.clone()).unwrap_or_default();
-    EpisodeResult {
-        reward: reward::reward(blame, passed),
-        reward_components: reward::components(&checks),
-        blame,
-        reason,
-        ending: transcript.ending().map(|ending| ending.into_str().to_owned()),
-        penalties: Penalties::of(transcript),
-        checks,
-    }
+    Ok(view::is_turn(&mut *app.pool().acquire().await?, id, turn).await?)
 }

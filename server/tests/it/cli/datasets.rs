@@ -88,6 +88,32 @@ async fn a_folder_of_files_becomes_a_dataset(pool: PgPool) {
     assert_eq!(objects.list("").await.unwrap(), []);
 }
 
+/// In a folder, or in a bucket: wherever the tests keep objects.
+#[sqlx::test(migrations = "../migrations")]
+async fn files_beside_the_objects_become_a_dataset(pool: PgPool) {
+    let machine = Machine::new(&pool);
+    let source = format!("{}/source", machine.objects());
+    llm::choose_tls();
+    let objects = Objects::open(&source).unwrap();
+    for (name, text) in [
+        ("a.jsonl", "{\"n\": 1}\n{\"n\": 2}\n"),
+        ("more/b.csv", "n\n3\n"),
+        ("README.md", "no rows"),
+        ("docs/README.md", "no rows"),
+    ] {
+        objects.put(name, text.into()).await.unwrap();
+    }
+    let made = machine.stdout(&["datasets", "add", "all", &source]).await;
+    assert!(made.starts_with("dataset  all@1 (") && made.contains("rows     3\n"), "{made}");
+    let rows = machine.stdout(&["datasets", "rows", "all"]).await;
+    assert_eq!(rows, "{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n");
+    machine.stdout(&["datasets", "add", "one", &format!("{source}/a.jsonl")]).await;
+    assert_eq!(machine.stdout(&["datasets", "rows", "one"]).await, "{\"n\":1}\n{\"n\":2}\n");
+    let refused = machine.run(&["datasets", "add", "none", &format!("{source}/docs")]).await;
+    let told = format!("{source}/docs: it has no file that can be read");
+    assert!(refused.code == Some(2) && refused.stderr.contains(&told), "{}", refused.stderr);
+}
+
 #[sqlx::test(migrations = "../migrations")]
 async fn what_is_wrong_with_a_file_is_said_and_nothing_is_kept(pool: PgPool) {
     let machine = Machine::new(&pool);

@@ -204,6 +204,20 @@ async fn an_empty_project_is_told_how_the_documents_of_the_folder_get_into_it(po
     assert!(said.len() > 1 && !offered(&said), "{said:?}");
 }
 
+/// A server starts another player where the database is away, and ends with its player where the settings are wrong.
+#[sqlx::test(migrations = "../migrations")]
+async fn a_player_says_whether_its_database_is_away(pool: PgPool) {
+    let ends = async |url: &str| {
+        let mut player = groundstate(&pool, &["play", "--child"]);
+        let player = player.env("DATABASE_URL", url).stdin(Stdio::piped()).output();
+        tokio::time::timeout(Duration::from_mins(1), player).await.unwrap().unwrap().status.code()
+    };
+    assert_eq!(ends("postgres://postgres@127.0.0.1:1/postgres").await, Some(75));
+    let name = pool.connect_options().get_database().unwrap().to_owned();
+    let missing = database_url(&pool).replacen(&name, "no_such_database_of_ours", 1);
+    assert_eq!(ends(&missing).await, Some(1));
+}
+
 #[tokio::test]
 async fn a_database_that_refuses_connections_is_said_to() {
     let project = Project::new();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use domain::api::workflows::OutputRow;
+use domain::api::workflows::{OutputRow, RowTrace};
 use domain::api::{BuildState, DatasetRows, DatasetSummary, DatasetUpload, ExportSummary, Page, RunSummary};
 use domain::dataset::{Column, ColumnType, DatasetSource};
 use domain::job::{JobKind, JobState};
@@ -11,16 +11,15 @@ use domain::storage::ProjectStorage;
 use reqwest::{Method, StatusCode};
 use rows::{RowResources, RowRun};
 use runtime::{ModelClients, Options, Player};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 use tools::Tools;
 
 use super::TestApp;
 use crate::support::documents::few;
-use crate::support::jobs;
 use crate::support::play::{HELP, TRANSFER, exported, hasty, played};
-use crate::support::until;
+use crate::support::{jobs, ledger, until};
 
 const ALL: &str = "/api/v1/projects/default/datasets";
 const UPLOADS: &str = "/api/v1/projects/default/datasets/uploads";
@@ -338,6 +337,31 @@ async fn a_run_reads_a_sample_of_a_dataset(pool: PgPool) {
         let refused = app.refused(RUNS, &json!({"dataset": dataset})).await;
         assert_eq!(refused, [("/dataset".to_owned(), message.to_owned())]);
     }
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_run_keeps_its_rows_when_its_dataset_is_deleted(pool: PgPool) {
+    let app = with_workflow(&pool).await;
+    let dataset = of_text(&app, "numbers", "numbers.jsonl", "{\"n\": 1}\n{\"n\": 5}\n").await;
+    let run: RunSummary = app.post(RUNS, &json!({"dataset": {"name": "numbers"}})).await;
+    play(&app, &run.id).await;
+    let path = format!("/api/v1/runs/{}", run.id);
+    let played: RunSummary = app.json(&path).await;
+    let rows: Vec<OutputRow> = app.json(&format!("{path}/rows")).await;
+    assert_eq!((played.accepted, played.failures["small"], rows.len()), (1, 1, 2));
+    let (status, _) = app.send(Method::DELETE, &format!("/api/v1/datasets/{}", dataset.id), &json!({})).await;
+    assert_eq!(status, StatusCode::NO_CONTENT);
+
+    let (status, problem) = app.send(Method::POST, &format!("{path}/retry"), &json!({})).await;
+    let expected = format!("the dataset {} was deleted", dataset.id);
+    assert_eq!((status, problem["detail"].as_str()), (StatusCode::CONFLICT, Some(expected.as_str())));
+    assert_eq!(app.json::<RunSummary>(&path).await, played, "it has ended as before");
+    ledger::check(&pool, run.id.parse().unwrap()).await;
+    let left: Vec<OutputRow> = app.json(&format!("{path}/rows")).await;
+    let without_input = |row: OutputRow| OutputRow { input: Map::new(), ..row };
+    assert_eq!(left, rows.into_iter().map(without_input).collect::<Vec<_>>());
+    let second: RowTrace = app.json(&format!("{path}/rows/1")).await;
+    assert_eq!(second.row.as_ref(), Some(&left[1]));
 }
 
 #[sqlx::test(migrations = "../migrations")]

@@ -1,6 +1,8 @@
 //! /api/v1/projects/{project}/episodes and /api/v1/episodes/{episode}.
 
+mod closing;
 mod endpoints;
+mod tokens;
 
 use domain::access::{Role, Scope};
 use domain::api::episodes::{Episode, EpisodeState};
@@ -11,6 +13,7 @@ use domain::event::{Event, EventKind};
 use domain::message::Message;
 use domain::outcome::Blame;
 use domain::reward::Penalties;
+use llm::Registry;
 use projects::archive::pack;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -30,7 +33,12 @@ pub const SEED: i64 = 4;
 
 /// The app with a small project.
 pub async fn filled(pool: &PgPool) -> TestApp {
-    let app = TestApp::start(pool).await;
+    filled_with(pool, Registry::default()).await
+}
+
+/// And with models that environments may name.
+async fn filled_with(pool: &PgPool, models: Registry) -> TestApp {
+    let app = TestApp::with_models(pool, models).await;
     let (all, mut files) = (library(), few());
     let (path, text) = all.files.iter().find(|(path, _)| **path == scenario(TRANSFER)).unwrap();
     files.insert(path, text.clone());
@@ -246,6 +254,7 @@ async fn orders_are_checked_before_anything_is_opened(pool: PgPool) {
         (json!({"agent": {"url": "http://169.254.169.254/v1", "model": "m"}}), "/agent/url"),
         (json!({"agent": {"url": "http://127.0.0.1:1/v1", "model": "m@x"}}), "/agent/model"),
         (json!({"agent": {"url": "http://127.0.0.1:1/v1", "model": "m"}, "samples": 2}), "/samples"),
+        (json!({"agent": {"url": "http://127.0.0.1:1/v1", "model": "m"}, "token": true}), "/token"),
     ] {
         let refused = app.refused(EPISODES, &body).await;
         assert_eq!(refused[0].0, pointer, "{body}: {refused:?}");

@@ -5,12 +5,14 @@ use domain::job::JobKind;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::PgPool;
+use store::datasets::DeleteOutcome;
 
 use super::datasets::of_text;
 use super::{TestApp, archive};
 use crate::support::documents::few;
-use crate::support::jobs;
+use crate::support::{jobs, until};
 
+const RUNS: &str = "/api/v1/projects/default/workflows/look_up/runs";
 const ALL: &str = "/api/v1/projects/default/indexes";
 
 /// An index whose job has ended.
@@ -112,7 +114,7 @@ async fn what_a_run_reads_is_not_deleted(pool: PgPool) {
     let asked = of_text(&app, "asked", "asked.jsonl", ARTICLES).await;
     let index = built(&app, &json!({"name": "articles", "dataset": articles.id})).await;
     let order = json!({"dataset": {"name": "asked"}, "indexes": {"wiki": "articles"}});
-    let run: RunSummary = app.post("/api/v1/projects/default/workflows/look_up/runs", &order).await;
+    let run: RunSummary = app.post(RUNS, &order).await;
     let (index, asked) = (format!("/api/v1/indexes/{}", index.id), format!("/api/v1/datasets/{}", asked.id));
     for (path, what) in [(&index, "index"), (&asked, "dataset")] {
         let (status, answer) = app.send(Method::DELETE, path, &json!({})).await;
@@ -123,4 +125,95 @@ async fn what_a_run_reads_is_not_deleted(pool: PgPool) {
     for path in [&index, &asked] {
         assert_eq!(app.send(Method::DELETE, path, &json!({})).await.0, StatusCode::NO_CONTENT);
     }
+}
+
+/// Waits until so many statements wait for locks.
+async fn until_waiting(pool: &PgPool, statements: i64) {
+    let count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let waiting = async || sqlx::query_scalar::<_, i64>(count).fetch_one(pool).await.unwrap();
+    until("statements wait for locks", async || waiting().await == statements).await;
+}
+
+/// The order holds what it reads when the deletion begins, and is stored before it ends.
+#[sqlx::test(migrations = "../migrations")]
+async fn what_is_being_ordered_is_not_deleted(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    put_searching_workflow(&app).await;
+    let articles = of_text(&app, "articles", "articles.jsonl", ARTICLES).await;
+    let asked = of_text(&app, "asked", "asked.jsonl", ARTICLES).await;
+    let index = built(&app, &json!({"name": "articles", "dataset": articles.id})).await;
+    let run = json!({"dataset": {"name": "asked"}, "indexes": {"wiki": "articles"}});
+    let reads = |what: &str| format!("still reads the {what}; cancel it, or wait for its end");
+    for (lock, path, body, subject, expected) in [
+        ("LOCK TABLE runs IN SHARE MODE", RUNS, run.clone(), format!("datasets/{}", asked.id), reads("dataset")),
+        ("LOCK TABLE runs IN SHARE MODE", RUNS, run, format!("indexes/{}", index.id), reads("index")),
+        (
+            "LOCK TABLE indexes IN SHARE MODE",
+            ALL,
+            json!({"name": "asked", "dataset": asked.id}),
+            format!("datasets/{}", asked.id),
+            "the dataset has indexes; delete them first".to_owned(),
+        ),
+    ] {
+        // Nothing is inserted before this ends.
+        let mut gate = pool.begin().await.unwrap();
+        sqlx::query(lock).execute(&mut *gate).await.unwrap();
+        let subject = format!("/api/v1/{subject}");
+        let ordering = app.send(Method::POST, path, &body);
+        let deleting = async {
+            until_waiting(&pool, 1).await;
+            app.send(Method::DELETE, &subject, &json!({})).await
+        };
+        let opening = async {
+            until_waiting(&pool, 2).await;
+            gate.commit().await.unwrap();
+        };
+        let ((ordered, answer), (deleted, problem), ()) = tokio::join!(ordering, deleting, opening);
+        assert_eq!(ordered, StatusCode::CREATED, "{answer}");
+        assert_eq!(deleted, StatusCode::CONFLICT, "{subject}");
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.ends_with(&expected), "{detail}");
+        if path == RUNS {
+            let cancel = format!("/api/v1/runs/{}/cancel", answer["id"].as_str().unwrap());
+            let _: RunSummary = app.post(&cancel, &json!({})).await;
+        }
+    }
+}
+
+/// What is ordered is there when it is looked for, and gone when the order is to be stored.
+#[sqlx::test(migrations = "../migrations")]
+async fn what_is_being_deleted_is_not_ordered(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    put_searching_workflow(&app).await;
+    let articles = of_text(&app, "articles", "articles.jsonl", ARTICLES).await;
+    let asked = of_text(&app, "asked", "asked.jsonl", ARTICLES).await;
+    let spare = of_text(&app, "spare", "spare.jsonl", ARTICLES).await;
+    let index = built(&app, &json!({"name": "articles", "dataset": articles.id})).await;
+    let indexes = json!({"wiki": "articles"});
+    let question = json!({"input": {"title": "Bonn"}, "indexes": indexes});
+    for (what, id, path, body) in [
+        ("dataset", &asked.id, RUNS.to_owned(), json!({"dataset": {"name": "asked"}, "indexes": indexes})),
+        ("dataset", &spare.id, ALL.to_owned(), json!({"name": "spare", "dataset": spare.id})),
+        ("index", &index.id, RUNS.replace("/runs", "/answers"), question),
+    ] {
+        let mut deletion = pool.begin().await.unwrap();
+        let subject = id.parse().unwrap();
+        if what == "index" {
+            assert!(store::indexes::delete(&mut deletion, subject).await.unwrap());
+        } else {
+            let outcome = store::datasets::delete(&mut deletion, subject).await.unwrap();
+            assert_eq!(outcome, DeleteOutcome::Done);
+        }
+        let ordering = app.send(Method::POST, &path, &body);
+        let deleting = async {
+            until_waiting(&pool, 1).await;
+            deletion.commit().await.unwrap();
+        };
+        let ((status, problem), ()) = tokio::join!(ordering, deleting);
+        assert_eq!(
+            (status, problem["detail"].as_str()),
+            (StatusCode::CONFLICT, Some(format!("the {what} {id} was deleted").as_str()))
+        );
+    }
+    assert_eq!(app.json::<Page<RunSummary>>(RUNS).await.items, [], "none of them is stored");
 }

@@ -17,7 +17,7 @@ ALTER TABLE join_tokens DROP COLUMN IF EXISTS joins, DROP COLUMN IF EXISTS joins
 
 DROP TABLE requests;
 DROP TABLE IF EXISTS environments;
-DROP TABLE IF EXISTS endpoint_agents;
+DROP TABLE IF EXISTS endpoint_agents, episode_tokens;
 ALTER TABLE runs
     DROP CONSTRAINT runs_planned_positive,
     DROP COLUMN kind,

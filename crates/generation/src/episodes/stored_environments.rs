@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use generation::plan::RunConfig;
-use generation::{episodes, stored_runs};
 use parking_lot::Mutex;
 use projects::library::{Cache, Library};
 use sqlx::PgPool;
+use store::StoreError;
 use store::runs::Run;
 use uuid::Uuid;
+
+use super::stored;
+use crate::plan::RunConfig;
+use crate::stored_runs;
 
 /// How many are kept: the documents of each may take some ten megabytes.
 const ROOM: usize = 16;
@@ -29,7 +32,7 @@ impl StoredEnvironments {
         if let Some(known) = self.known(run) {
             return Ok(known);
         }
-        let (run, config) = episodes::stored(&mut *pool.acquire().await?, run).await?;
+        let (run, config) = stored(&mut *pool.acquire().await.map_err(StoreError::from)?, run).await?;
         let library = stored_runs::cached_library(pool, libraries, &run).await?;
         let found = Arc::new(StoredEnvironment { run, config, library });
         let mut kept = self.0.lock();

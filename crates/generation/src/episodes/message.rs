@@ -2,19 +2,37 @@
 
 use std::sync::Arc;
 
+use domain::api::FieldError;
 use domain::api::episodes::{AgentMessage, MessageTokens};
 use domain::chat::ChatReply;
 use domain::message::ToolCall;
 use domain::sampling::{HIGHEST_LOGPROB, SampledTokens, Sampling};
 use llm::limits::{LONGEST_POLICY, MOST_CALLS, MOST_COMPLETION_TOKENS, MOST_PROMPT_TOKENS, MOST_REPLY_BYTES};
 
-use crate::http::error::{HttpError, Result};
+/// Why a message cannot be taken.
+#[derive(Debug, thiserror::Error)]
+pub enum MessageError {
+    #[error("{}", .0.detail)]
+    Invalid(FieldError),
+    #[error("the message has {0} bytes, at most {most} are read", most = MOST_REPLY_BYTES)]
+    TooLarge(usize),
+}
+
+impl MessageError {
+    fn at(pointer: &str, detail: String) -> Self {
+        Self::Invalid(FieldError::at(pointer, detail))
+    }
+}
 
 /// The reply, and the turn that it answers if that was said.
-pub fn reply(message: AgentMessage) -> Result<(Option<u32>, ChatReply)> {
+///
+/// # Errors
+/// It is no message of an agent, or larger than those of models may be.
+pub fn reply(message: AgentMessage) -> Result<(Option<u32>, ChatReply), MessageError> {
     let AgentMessage { turn, role, content, reasoning_content, tool_calls, usage, tokens } = message;
     if role.is_some_and(|role| role != "assistant") {
-        return Err(HttpError::invalid("/role", "must be `assistant`: only the agent's messages are sent"));
+        let detail = "must be `assistant`: only the agent's messages are sent";
+        return Err(MessageError::at("/role", detail.to_owned()));
     }
     let calls = tool_calls.unwrap_or_default().into_iter().map(|call| ToolCall {
         id: call.id,
@@ -34,25 +52,24 @@ pub fn reply(message: AgentMessage) -> Result<(Option<u32>, ChatReply)> {
 
 /// # Errors
 /// The message is larger than those of models may be.
-pub fn check_size(reply: &ChatReply) -> Result<()> {
+pub fn check_size(reply: &ChatReply) -> Result<(), MessageError> {
     let calls = &reply.tool_calls;
     if calls.len() > MOST_CALLS {
-        let message = format!("has {} calls, at most {MOST_CALLS} are read", calls.len());
-        return Err(HttpError::invalid("/tool_calls", message));
+        let detail = format!("has {} calls, at most {MOST_CALLS} are read", calls.len());
+        return Err(MessageError::at("/tool_calls", detail));
     }
     let called = calls.iter().map(|call| call.function.name.len() + call.function.arguments.len()).sum::<usize>();
     let bytes = called + reply.content.len() + reply.reasoning.as_ref().map_or(0, String::len);
     if bytes > MOST_REPLY_BYTES {
-        let detail = format!("the message has {bytes} bytes, at most {MOST_REPLY_BYTES} are read");
-        return Err(HttpError::TooLarge(detail));
+        return Err(MessageError::TooLarge(bytes));
     }
     Ok(())
 }
 
 /// What a client says of its tokens is refused where an endpoint's would be dropped: it can be sent again.
-fn sampling(tokens: MessageTokens) -> Result<Sampling> {
+fn sampling(tokens: MessageTokens) -> Result<Sampling, MessageError> {
     let MessageTokens { prompt_token_ids, token_ids, logprobs, policy } = tokens;
-    let wrong = |field: &str, message: String| Err(HttpError::invalid(&format!("/tokens/{field}"), message));
+    let wrong = |field: &str, detail: String| Err(MessageError::at(&format!("/tokens/{field}"), detail));
     if token_ids.is_empty() || token_ids.len() > MOST_COMPLETION_TOKENS {
         return wrong("token_ids", format!("must have 1 to {MOST_COMPLETION_TOKENS} ids"));
     }
@@ -80,7 +97,7 @@ mod tests {
 
     use super::*;
 
-    fn read(tokens: MessageTokens) -> Result<Option<Sampling>> {
+    fn read(tokens: MessageTokens) -> Result<Option<Sampling>, MessageError> {
         let message =
             AgentMessage { content: Some("Hello".to_owned()), tokens: Some(tokens), ..AgentMessage::default() };
         reply(message).map(|(_, reply)| reply.sampling)
@@ -122,7 +139,7 @@ mod tests {
             MessageTokens { prompt_token_ids: Some(vec![0; MOST_PROMPT_TOKENS + 1]), ..tokens() },
         ];
         for tokens in wrong {
-            assert!(matches!(read(tokens), Err(HttpError::Invalid(_))));
+            assert!(matches!(read(tokens), Err(MessageError::Invalid(_))));
         }
     }
 
@@ -130,8 +147,8 @@ mod tests {
     fn what_is_no_message_of_an_agent_is_refused() {
         let tool =
             AgentMessage { role: Some("tool".to_owned()), content: Some("{}".to_owned()), ..AgentMessage::default() };
-        assert!(matches!(reply(tool), Err(HttpError::Invalid(_))));
+        assert!(matches!(reply(tool), Err(MessageError::Invalid(_))));
         let long = AgentMessage { content: Some("x".repeat(MOST_REPLY_BYTES + 1)), ..AgentMessage::default() };
-        assert!(matches!(reply(long), Err(HttpError::TooLarge(_))));
+        assert!(matches!(reply(long), Err(MessageError::TooLarge(_))));
     }
 }
