@@ -78,7 +78,7 @@ pub struct RunRows {
 pub struct CorpusRows {
     /// Id of the corpus.
     pub id: String,
-    /// Default: both; in one file after the other, or a file for each where the profile has several.
+    /// Default: the training part, or a file for each part where the profile writes several files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
     /// Also write conversations that were not accepted. Profiles of preference pairs and of groups always read them.
