@@ -140,6 +140,7 @@ fn changed(
         branch_of: Some(origin),
         samples: NonZeroU32::MIN,
         idle_seconds: None,
+        environment_budget: None,
         forecast: None,
         ..config
     };

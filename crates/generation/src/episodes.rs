@@ -31,6 +31,7 @@ pub fn outside(order: CheckedOrder, idle_seconds: u32) -> CheckedOrder {
     let CheckedOrder { mut config, mut terms } = order;
     config.models.insert(Role::Agent, ModelSpec::Outside);
     (config.retries, config.idle_seconds) = (0, Some(idle_seconds));
+    config.environment_budget = Some(terms.budget.clone());
     (terms.planned, terms.episodes) = (0, true);
     CheckedOrder { config, terms }
 }
@@ -45,13 +46,13 @@ pub async fn run_of(
     CheckedOrder { config, terms }: CheckedOrder,
 ) -> anyhow::Result<(Uuid, bool)> {
     let spec = serde_json::to_value(&config)?;
-    let (project, seed, hash, budget) = (terms.project, terms.seed, library.files.hash(), terms.budget.clone());
-    if let Some(open) = episodes::open_run(&mut *tx, project, &hash, seed, (&spec, &budget)).await? {
+    let (project, seed, hash) = (terms.project, terms.seed, library.files.hash());
+    if let Some(open) = episodes::open_run(&mut *tx, project, &hash, seed, &spec).await? {
         return Ok((open, false));
     }
     // Of many that ask at once, one makes it.
     episodes::lock_runs(&mut *tx, project).await?;
-    if let Some(open) = episodes::open_run(&mut *tx, project, &hash, seed, (&spec, &budget)).await? {
+    if let Some(open) = episodes::open_run(&mut *tx, project, &hash, seed, &spec).await? {
         return Ok((open, false));
     }
     Ok((run::insert(tx, library, &config, terms).await?.id, true))

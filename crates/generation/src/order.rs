@@ -132,6 +132,7 @@ impl OrderChecker<'_> {
             out: String::new(),
             forecast,
             idle_seconds: None,
+            environment_budget: None,
         };
         self.faults(order, &selection);
         let terms = Terms {

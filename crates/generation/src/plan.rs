@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
+use domain::budget::Budget;
 use domain::event::Usage;
 use domain::fault::FaultRule;
 use domain::forecast::Pilot;
@@ -100,6 +101,9 @@ pub struct RunConfig {
     /// Of a run of episodes: after how many seconds without a word of its agent an episode is given up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_seconds: Option<u32>,
+    /// Of episodes: the budget that their environment sets. The run's own may have been raised since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment_budget: Option<Budget>,
     /// Where accepted rows are written.
     pub out: String,
 }

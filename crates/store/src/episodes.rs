@@ -2,11 +2,9 @@
 //! a row.
 
 use domain::api::RunState;
-use domain::budget::Budget;
 use domain::outcome::{Blame, Outcome};
 use serde_json::Value;
 use sqlx::PgConnection;
-use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::conversations::{self, PlannedConversation};
@@ -25,17 +23,16 @@ pub async fn open_run(
     project: Uuid,
     library: &str,
     seed: i64,
-    (spec, budget): (&Value, &Budget),
+    spec: &Value,
 ) -> Result<Option<Uuid>> {
     let run = sqlx::query_scalar!(
-        "SELECT id FROM runs WHERE project_id = $1 AND kind = $2 AND library = $3 AND seed = $4 AND spec = $5 AND budget = $6
+        "SELECT id FROM runs WHERE project_id = $1 AND kind = $2 AND library = $3 AND seed = $4 AND spec = $5
              AND state <> 'cancelled' AND finished_at IS NULL ORDER BY created_at DESC LIMIT 1",
         project,
         runs::EPISODES,
         library,
         seed,
-        spec,
-        Json(budget) as _
+        spec
     );
     Ok(run.fetch_optional(db).await?)
 }

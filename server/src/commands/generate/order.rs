@@ -92,6 +92,7 @@ pub fn read(args: &Generate, solved: Option<&BTreeSet<String>>) -> anyhow::Resul
         branch_of: None,
         forecast: None,
         idle_seconds: None,
+        environment_budget: None,
         models,
         panel,
         retries,

@@ -8,6 +8,7 @@ use domain::access::{Role, Scope};
 use domain::api::episodes::{Episode, EpisodeState};
 use domain::api::groups::{GroupsSummary, RunGroup};
 use domain::api::{ConversationFacets, Page, RunState, RunSummary};
+use domain::budget::Budget;
 use domain::corpus::Report;
 use domain::event::{Event, EventKind};
 use domain::message::Message;
@@ -364,6 +365,11 @@ async fn the_caps_of_an_environment_are_those_of_all_its_episodes(pool: PgPool) 
     let why = "the run of this environment is paused: the budget of tokens is used up; resume it first";
     assert_eq!(refused().await, why);
     control::resume(&mut db, run).await.unwrap();
+    assert_eq!(opened(&app, &order).await.run, first.run);
+    assert!(refused().await.contains("its budget of conversations is used up"));
+    // What is raised afterwards holds for the same run; its environment need not change.
+    let raised = Budget { conversations: Some(3), ..Budget::default() };
+    control::set_budget(&mut db, run, &raised).await.unwrap();
     assert_eq!(opened(&app, &order).await.run, first.run);
     assert!(refused().await.contains("its budget of conversations is used up"));
 

@@ -120,6 +120,7 @@ pub async fn planned_as(
         branch_of: None,
         forecast: None,
         idle_seconds: None,
+        environment_budget: None,
         branches: false,
         faults: Vec::new(),
         services: BTreeMap::new(),
