@@ -27,7 +27,7 @@ pub fn prepared(source: &str) -> Result<String, TooMuch> {
 /// Empty if it is too long or nests too deep.
 pub fn callees(source: &str) -> Vec<Callee> {
     let Ok(mut scan) = scanned(source) else { return Vec::new() };
-    // What a filter is given is noted before what stands between its brackets.
+    // A name given as a text is noted before the callees inside the brackets, so the order is not yet that of the source.
     scan.callees.sort_by_key(|(_, place, _)| *place);
     let (mut line, mut at) = (1, 0);
     let callees = scan.callees.into_iter().map(|(kind, place, name)| {

@@ -7,7 +7,7 @@ use domain::message::Message;
 #[derive(Default)]
 pub struct Dialogue {
     messages: Vec<Message>,
-    /// What the endpoint said last; it is not known yet whether that was taken.
+    /// The last message of the endpoint, as long as it is unknown whether the episode accepted it.
     said: Option<Message>,
     /// Why its last reply was refused.
     refused: Option<String>,
@@ -113,7 +113,7 @@ mod tests {
         let messages = dialogue.messages();
         assert_eq!(messages.len(), 3, "{messages:?}");
         assert_eq!(messages[2], user("That was refused: the message is empty. Try again."));
-        // What it says then takes the place of both.
+        // The next message of the endpoint replaces both.
         dialogue.reply(&calling("mine"));
         dialogue.receive(called("call_1"), None);
         assert_eq!(dialogue.messages(), [vec![user("Hello")], called("mine")].concat());

@@ -46,7 +46,7 @@ impl EpisodeViews {
     /// Shows an episode that was read before. Its events are read now, so they contain the turn that it waits for.
     ///
     /// # Errors
-    /// What is stored is no episode, or the database is away.
+    /// The stored events are not those of an episode, or the database cannot be reached.
     pub async fn show(&self, stored: stored::Episode, since: Since) -> anyhow::Result<Episode> {
         let id = stored.planned.id;
         let (conversation, said) = self.conversation(&stored, since).await?;

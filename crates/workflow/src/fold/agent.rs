@@ -149,7 +149,7 @@ fn invalid(call: &ToolCall, why: &str) -> String {
     format!("invalid arguments for `{}`: {why}", call.name())
 }
 
-/// What the model reads in place of an answer, as agents do in conversations.
+/// The error that the model reads in place of an answer, in the form that agents read in conversations.
 pub(super) fn error(why: &str) -> String {
     format!("Error: {why}")
 }

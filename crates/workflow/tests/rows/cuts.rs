@@ -46,7 +46,7 @@ fn said(row: &Row, request: &Request<Responder>) -> RequestBody {
 
 /// A row whose replies all came to their end at once.
 struct Uncut {
-    /// What was asked, and the answer.
+    /// The request and its reply.
     asked: HashMap<u64, (RequestBody, Resolution)>,
     ending: Ending,
 }

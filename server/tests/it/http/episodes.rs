@@ -367,7 +367,7 @@ async fn the_caps_of_an_environment_are_those_of_all_its_episodes(pool: PgPool) 
     control::resume(&mut db, run).await.unwrap();
     assert_eq!(opened(&app, &order).await.run, first.run);
     assert!(refused().await.contains("its budget of conversations is used up"));
-    // What is raised afterwards holds for the same run; its environment need not change.
+    // If the budget of the run is raised, the same environment goes on in the same run.
     let raised = Budget { conversations: Some(3), ..Budget::default() };
     control::set_budget(&mut db, run, &raised).await.unwrap();
     assert_eq!(opened(&app, &order).await.run, first.run);

@@ -180,7 +180,7 @@ async fn what_is_being_ordered_is_not_deleted(pool: PgPool) {
     }
 }
 
-/// What is ordered is there when it is looked for, and gone when the order is to be stored.
+/// An order finds its dataset or index, which is deleted before the order is stored.
 #[sqlx::test(migrations = "../migrations")]
 async fn what_is_being_deleted_is_not_ordered(pool: PgPool) {
     let app = TestApp::start(&pool).await;

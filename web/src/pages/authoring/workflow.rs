@@ -1,5 +1,5 @@
-//! What only workflows have: the names that their editor offers, the drawing of their steps, their runs, the way to another one,
-//! and their use as an endpoint.
+//! What the pages of workflows have that those of other documents have not: completion of names, the drawing of the steps, the
+//! list of runs, and the use as an endpoint.
 
 mod answers;
 mod graph;

@@ -56,7 +56,7 @@ pub struct Completions {
     pub options: Vec<Completion>,
 }
 
-/// What texts of a YAML document can be, as its schema calls it (`x-language`).
+/// A language in which texts of a YAML document are written, as the schema names it (`x-language`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CodeLanguage {
