@@ -3,6 +3,8 @@
 //! A target calls what the server calls in its sandboxed processes. It finds panics, hangs and memory that grows without
 //! bound. The sandbox would end the process for each of them, but an author should get an answer instead.
 
+#![expect(clippy::expect_used, reason = "a panic is what the fuzzer looks for")]
+
 use std::sync::LazyLock;
 use std::thread;
 

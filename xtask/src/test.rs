@@ -167,7 +167,7 @@ fn unit() -> Result<()> {
     let mut tests = linted("test");
     if succeeds(cargo().args(["nextest", "--version"])) {
         tests = linted("nextest run");
-        tests.arg(format!("--test-threads={}", 2 * thread::available_parallelism()?.get()));
+        tests.arg(format!("--test-threads={}", 3 * thread::available_parallelism()?.get()));
     }
     tests.arg("--no-fail-fast").env("TMPDIR", places::scratch_dir());
     let program = build_groundstate()?;

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use super::Outcome;
-use crate::places::{cargo, target_dir};
+use crate::places::{cargo, root, target_dir};
 use crate::process::run;
 use crate::{hash, install};
 
@@ -23,11 +23,6 @@ const SECONDS: u32 = 20;
 const LIMITS: [&str; 3] = ["-timeout=45", "-malloc_limit_mb=1024", "-rss_limit_mb=2048"];
 /// Longest input, in bytes. The longest shipped document has half as many.
 const LONGEST: u32 = 65_536;
-/// Counters at each edge of the code, as `cargo fuzz` asks for them. There is no sanitizer: the code is safe Rust.
-const COVERAGE: &str = "--cfg fuzzing -C passes=sancov-module -C llvm-args=-sanitizer-coverage-level=4 \
-                        -C llvm-args=-sanitizer-coverage-inline-8bit-counters -C llvm-args=-sanitizer-coverage-pc-table \
-                        -C llvm-args=-sanitizer-coverage-trace-compares";
-
 pub fn run_step() -> Result<Outcome> {
     install::programs(&["c++"], &["g++"])?;
     let programs = build()?;
@@ -37,16 +32,17 @@ pub fn run_step() -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The folder of the programs. With a target, build scripts and macros are compiled without counters.
+/// The folder of the programs. Only the crates of this workspace are compiled for it, with counters; the others are those
+/// that the tests use.
 fn build() -> Result<PathBuf> {
-    fs::copy("Cargo.lock", "fuzz/Cargo.lock").context("cannot copy Cargo.lock to fuzz/")?;
-    let folder = target_dir().join("fuzz");
-    let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let mut build = cargo();
-    build.args(["build", "--quiet", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target", &host]);
-    build.arg("--target-dir").arg(&folder).env("RUSTFLAGS", COVERAGE).env("SQLX_OFFLINE", "true");
+    // Of the whole workspace, as for the tests: otherwise the features of what it uses are others.
+    build.args(["build", "--quiet", "--workspace", "--manifest-path", "fuzz/Cargo.toml"]);
+    build.args(["--features", "libfuzzer-sys"]);
+    build.args(TARGETS.iter().flat_map(|target| ["--bin", target]));
+    build.env("RUSTC_WORKSPACE_WRAPPER", root().join("fuzz/with_counters")).env("SQLX_OFFLINE", "true");
     run(&mut build)?;
-    Ok(folder.join(host).join("release"))
+    Ok(target_dir().join("debug"))
 }
 
 fn fuzz(target: &str, program: &Path) -> Result<()> {
