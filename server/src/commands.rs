@@ -11,7 +11,7 @@ pub mod episodes;
 pub mod export;
 pub mod generate;
 pub mod indexes;
-mod interrupts;
+pub mod interrupts;
 mod job_progress;
 pub mod jobs;
 pub mod judge;

@@ -118,28 +118,3 @@ pub async fn keep_episode_tokens(
     let hashes: Vec<Vec<u8>> = secrets.iter().map(|secret| secret::hash(secret)).collect();
     Ok(episode_tokens::set(tx, user, episodes, &hashes).await?.then_some(secrets))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_lower_case_and_plain() {
-        assert_eq!(user_name(" Mira@Example.org "), Ok("mira@example.org".to_owned()));
-        for bad in ["", " ", "-mira", "mira west", "míra", "mi\nra", &"a".repeat(65)] {
-            assert!(user_name(bad).is_err(), "{bad:?}");
-        }
-        assert_eq!(project_name("bank_2-eu"), Ok("bank_2-eu".to_owned()));
-        for bad in ["", "Bank", "bank/eu", "bank.eu", " bank"] {
-            assert!(project_name(bad).is_err(), "{bad:?}");
-        }
-    }
-
-    #[test]
-    fn titles_have_one_line() {
-        assert_eq!(title(" Retail bank ", 200), Ok("Retail bank".to_owned()));
-        for bad in ["", "  ", "two\nlines", &"x".repeat(201)] {
-            assert!(title(bad, 200).is_err(), "{bad:?}");
-        }
-    }
-}

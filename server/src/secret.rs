@@ -57,23 +57,3 @@ fn argon2id() -> anyhow::Result<Argon2<'static>> {
     let params = Params::new(memory, passes, lanes, None).map_err(|e| anyhow::anyhow!("argon2: {e}"))?;
     Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn secrets_differ_and_passwords_are_known_again() {
-        let (one, two) = (make("gs_").unwrap(), make("gs_").unwrap());
-        assert_ne!(one, two);
-        assert_eq!(one.len(), 67);
-        assert_eq!(hash(&one).len(), 32);
-        assert_ne!(csrf_token(&one), csrf_token(&two));
-        let kept = hash_password("correct horse").unwrap();
-        assert!(kept.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{kept}");
-        assert!(is_password("correct horse", Some(&kept)));
-        assert!(!is_password("correct house", Some(&kept)));
-        assert!(!is_password("", None));
-        assert!(!is_password("correct horse", Some("garbage")));
-    }
-}

@@ -1,5 +1,7 @@
 //! Corrections of what agents said: checked before they are kept, as far as that can be done without playing on.
 
+pub mod view;
+
 use std::sync::Arc;
 
 use anyhow::Context;

@@ -1,5 +1,6 @@
 //! Everything that answers as a model: pools of OpenAI-compatible endpoints.
 
+mod allowed_url;
 mod client;
 mod error;
 mod family;
@@ -16,6 +17,7 @@ use domain::chat::ChatReply;
 use domain::task::Heard;
 use tokio::time::Instant;
 
+pub use allowed_url::AllowedUrl;
 pub use client::retry_after::read as retry_after;
 pub use error::{Failure, ModelError, SetupError, Wait};
 pub use family::{family, family_of};

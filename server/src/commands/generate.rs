@@ -5,7 +5,7 @@ mod faults;
 pub mod forecast;
 mod order;
 pub(super) mod progress;
-mod solve_rates;
+pub mod solve_rates;
 pub(super) mod summary;
 pub(super) mod terms;
 

@@ -21,23 +21,3 @@ impl Interrupts {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use rustix::process::{Signal, getpid, kill_process};
-
-    use super::*;
-
-    #[tokio::test]
-    async fn what_comes_while_nobody_waits_is_heard() {
-        let mut interrupts = Interrupts::listen().unwrap();
-        for signal in [Signal::INT, Signal::TERM] {
-            kill_process(getpid(), signal).unwrap();
-            // Others have their turn meanwhile, and nobody waits for it.
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            tokio::time::timeout(Duration::from_mins(1), interrupts.next()).await.unwrap();
-        }
-    }
-}

@@ -6,7 +6,7 @@ mod import;
 mod new;
 mod rows;
 mod run;
-mod summary;
+pub mod summary;
 mod trial;
 
 use std::collections::BTreeMap;

@@ -79,7 +79,7 @@ fn respond(path: &str, file: File, headers: &HeaderMap) -> Response {
     (common, [(CONTENT_TYPE, content_type(path, &file.mime_type))], body).into_response()
 }
 
-fn content_type(path: &str, guessed: &str) -> String {
+pub fn content_type(path: &str, guessed: &str) -> String {
     match path.rsplit_once('.') {
         // Browsers compile WebAssembly while it streams in only under this type.
         Some((_, "wasm")) => "application/wasm".to_owned(),
@@ -93,7 +93,7 @@ fn cache_control(path: &str) -> &'static str {
     if has_hashed_name(path) { "public, max-age=31536000, immutable" } else { "no-cache" }
 }
 
-fn has_hashed_name(path: &str) -> bool {
+pub fn has_hashed_name(path: &str) -> bool {
     path.split('/').any(|name| {
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
         let hash = stem.rsplit_once('-').map_or("", |(_, hash)| hash);
@@ -105,6 +105,3 @@ fn has_hashed_name(path: &str) -> bool {
 fn etag_of(hash: [u8; 32]) -> String {
     format!("\"{}\"", hex::encode(&hash[..16]))
 }
-
-#[cfg(test)]
-mod tests;

@@ -29,7 +29,7 @@ use tracing::{debug, warn};
 use super::connection_permits::{ConnectionPermit, ConnectionPermits, ConnectionRefusal, Limits};
 use super::error::HttpError;
 pub use descriptors::raise as raise_descriptors;
-use write_timeout::WriteTimeout;
+pub use write_timeout::WriteTimeout;
 
 /// How long the head of a request may take, from its beginning or from the end of the answer before it: who sends a letter
 /// now and then would otherwise hold a connection for ever, and so would who sends nothing more. What comes after the head is

@@ -1,7 +1,5 @@
 //! What agents should have said.
 
-mod view;
-
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -18,7 +16,7 @@ use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::words;
-use generation::correct::{self, TurnEdit};
+use generation::correct::{self, TurnEdit, view};
 use store::clock;
 use store::{conversations, corrections, events};
 

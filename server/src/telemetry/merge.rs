@@ -61,29 +61,3 @@ impl<'a> Family<'a> {
         comments.chain(series).chain(["\n".to_owned()]).collect()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_same_series_is_one() {
-        let server = "# TYPE calls counter\ncalls{model=\"a\"} 2\n\n# TYPE wait_seconds histogram\n\
-                      wait_seconds_bucket{le=\"1\"} 1\nwait_seconds_sum 0.5\nwait_seconds_count 1\n\n# TYPE runs gauge\nruns 3\n";
-        let player = "# TYPE wait_seconds histogram\nwait_seconds_bucket{le=\"1\"} 4\nwait_seconds_sum 1.25\n\
-                      wait_seconds_count 4\n\n# TYPE calls counter\ncalls{model=\"a\"} 1\ncalls{model=\"b\"} 7\n";
-        insta::assert_snapshot!(merged(&[server.to_owned(), player.to_owned()]), @r#"
-        # TYPE calls counter
-        calls{model="a"} 3
-        calls{model="b"} 7
-
-        # TYPE wait_seconds histogram
-        wait_seconds_bucket{le="1"} 5
-        wait_seconds_sum 1.75
-        wait_seconds_count 5
-
-        # TYPE runs gauge
-        runs 3
-        "#);
-    }
-}

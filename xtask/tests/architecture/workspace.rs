@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cargo_metadata::{
-    CargoOpt, Dependency, DependencyKind, Metadata, MetadataCommand, NodeDep, Package, PackageId, TargetKind,
+    CargoOpt, Dependency, DependencyKind, Metadata, MetadataCommand, NodeDep, Package, PackageId, Target, TargetKind,
 };
 
 #[derive(Default)]
@@ -28,6 +28,8 @@ pub struct Root {
     /// As code names it.
     pub name: String,
     pub file: PathBuf,
+    /// Whether cargo compiles and runs the tests in it.
+    pub is_tested: bool,
 }
 
 /// What the crates of a workspace may know of each other.
@@ -94,7 +96,12 @@ fn host() -> Result<String, cargo_metadata::Error> {
 fn roots(package: &Package) -> Vec<Root> {
     let built = [TargetKind::Lib, TargetKind::Bin];
     let targets = package.targets.iter().filter(|target| target.kind.iter().any(|kind| built.contains(kind)));
-    targets.map(|target| Root { name: target.name.replace('-', "_"), file: target.src_path.clone().into() }).collect()
+    let root = |target: &Target| Root {
+        name: target.name.replace('-', "_"),
+        file: target.src_path.clone().into(),
+        is_tested: target.test,
+    };
+    targets.map(root).collect()
 }
 
 /// Which package is built from which. What only tests need is left out.

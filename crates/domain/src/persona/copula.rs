@@ -79,6 +79,26 @@ impl TraitCorrelation {
         let matrix = kept.into_iter().find(|matrix| cholesky(matrix).is_ok()).unwrap_or_default();
         Ok(Self { traits, matrix })
     }
+
+    /// Fits the matrix to a CSV file: a line of trait names, then one line of numbers for each person.
+    ///
+    /// # Errors
+    /// What is no number, or why they cannot be fitted.
+    pub fn fit_csv(text: &str) -> Result<Self, String> {
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        let cells = |line: &str| line.split(',').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+        let traits = cells(lines.next().ok_or("expected a line of trait names")?);
+        let number = |cell: String| cell.parse::<f64>().map_err(|_| format!("`{cell}` is not a number"));
+        let vectors = lines.map(|line| cells(line).into_iter().map(number).collect()).collect::<Result<Vec<_>, _>>()?;
+        Self::fit(traits, &vectors)
+    }
+
+    /// As it stands in personas/model.yaml: one row of the matrix a line, as people read it.
+    pub fn to_yaml(&self) -> String {
+        let cells = |row: &Vec<f64>| row.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
+        let rows: String = self.matrix.iter().map(|row| format!("\n    - [{}]", cells(row))).collect();
+        format!("trait_correlation:\n  traits: [{}]\n  matrix:{rows}", self.traits.join(", "))
+    }
 }
 
 /// The lower triangle, or the first row that cannot be. Rows that say nothing new get a zero on the diagonal.

@@ -1,5 +1,6 @@
 //! `generate`, `export` and `--resume` over a database that is there already.
 
+use server::commands::generate::solve_rates::SolveRates;
 use sqlx::PgPool;
 use uuid::Uuid;
 
@@ -124,4 +125,16 @@ async fn faults_of_a_run(pool: PgPool) {
     let rows = std::fs::read_to_string(project.join("rows.jsonl")).unwrap();
     assert!(rows.contains("Error: the request timed out"));
     assert!(rows.contains(r#""rule":"recovery","passed":true"#));
+}
+
+#[test]
+fn a_band_is_a_run_and_two_rates() {
+    let band = |text: &str| text.parse::<SolveRates>();
+    assert_eq!(band("last=0.2..0.8"), Ok(SolveRates { run: None, band: 0.2..=0.8 }));
+    assert_eq!(band("an-id=0..1"), Ok(SolveRates { run: Some("an-id".to_owned()), band: 0.0..=1.0 }));
+    let expected = "expected RUN=MIN..MAX with numbers from 0 to 1, such as last=0.2..0.8";
+    for wrong in ["", "last", "0.2..0.8", "last=0.2", "last=0.2..2", "last=-1..1", "last=NaN..1"] {
+        assert_eq!(band(wrong), Err(expected.to_owned()), "{wrong}");
+    }
+    assert_eq!(band("last=0.8..0.2"), Err("nothing is at least 0.8 and at most 0.2".to_owned()));
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C in the middle of a run with a private PostgreSQL.
+//! Ctrl-C in the middle of a run with a private PostgreSQL, and signals that come while nobody waits for them.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
+use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group, test_kill_process};
 use serde_json::Value;
+use server::commands::interrupts::Interrupts;
 use tokio::process::Child;
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -100,4 +101,15 @@ async fn ctrl_c_keeps_what_was_played_and_resume_finishes_it() {
     assert_eq!(endpoint.requests().len(), heard + in_vain, "nothing was played twice");
     let audited = super::said(&mut project.groundstate("runs audit --data-dir data")).await;
     assert_eq!(audited.code, Some(0), "{}{}", audited.stdout, audited.stderr);
+}
+
+#[tokio::test]
+async fn what_comes_while_nobody_waits_is_heard() {
+    let mut interrupts = Interrupts::listen().unwrap();
+    for signal in [Signal::INT, Signal::TERM] {
+        kill_process(getpid(), signal).unwrap();
+        // Others have their turn meanwhile, and nobody waits for it.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        timeout(Duration::from_mins(1), interrupts.next()).await.unwrap();
+    }
 }

@@ -1,7 +1,9 @@
 //! People, tokens and projects, for whoever has the machine and no browser.
 
+use chrono::TimeDelta;
 use reqwest::StatusCode;
 use serde_json::json;
+use server::commands::tokens::lifetime;
 use server::http::access::SESSION_COOKIE;
 use sqlx::PgPool;
 
@@ -98,6 +100,16 @@ async fn a_token_is_shown_once_and_works_until_it_is_deleted(pool: PgPool) {
     assert_eq!(program.status("/api/v1/session").await, StatusCode::UNAUTHORIZED);
     assert!(refused(&pool, &["tokens", "delete", id]).await.contains("there is no token"));
     assert_eq!(log(&app).await, [by_command("tokens create", id), by_command("tokens delete", id)]);
+}
+
+#[test]
+fn lifetimes_have_a_unit() {
+    assert_eq!(lifetime("30d"), Ok(TimeDelta::days(30)));
+    assert_eq!(lifetime("12h"), Ok(TimeDelta::hours(12)));
+    assert_eq!(lifetime("45m"), Ok(TimeDelta::minutes(45)));
+    for bad in ["", "d", "30", "0d", "-1d", "3651d", "99999999999d", "1y", "1 d", "1ü"] {
+        assert!(lifetime(bad).is_err(), "{bad:?}");
+    }
 }
 
 #[sqlx::test(migrations = "../migrations")]

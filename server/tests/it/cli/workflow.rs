@@ -1,5 +1,7 @@
 //! `groundstate workflow`: a workflow from its first file to rows.
 
+mod summary;
+
 use axum::Json;
 use axum::response::IntoResponse;
 use serde_json::{Value, json};

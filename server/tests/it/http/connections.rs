@@ -1,5 +1,8 @@
 //! How many connections there may be, and how long somebody may do nothing with one.
 
+mod permits;
+mod write_timeout;
+
 use std::net::SocketAddr;
 use std::time::Duration;
 

@@ -49,6 +49,28 @@ async fn every_figure_of_the_dashboard_is_one_that_we_give(pool: PgPool) {
     }
 }
 
+/// The figures of a server and of the player that it keeps.
+#[test]
+fn the_same_series_is_one() {
+    let server = "# TYPE calls counter\ncalls{model=\"a\"} 2\n\n# TYPE wait_seconds histogram\n\
+                  wait_seconds_bucket{le=\"1\"} 1\nwait_seconds_sum 0.5\nwait_seconds_count 1\n\n# TYPE runs gauge\nruns 3\n";
+    let player = "# TYPE wait_seconds histogram\nwait_seconds_bucket{le=\"1\"} 4\nwait_seconds_sum 1.25\n\
+                  wait_seconds_count 4\n\n# TYPE calls counter\ncalls{model=\"a\"} 1\ncalls{model=\"b\"} 7\n";
+    insta::assert_snapshot!(server::telemetry::merged(&[server.to_owned(), player.to_owned()]), @r#"
+    # TYPE calls counter
+    calls{model="a"} 3
+    calls{model="b"} 7
+
+    # TYPE wait_seconds histogram
+    wait_seconds_bucket{le="1"} 5
+    wait_seconds_sum 1.75
+    wait_seconds_count 5
+
+    # TYPE runs gauge
+    runs 3
+    "#);
+}
+
 #[sqlx::test(migrations = "../migrations")]
 async fn ready_as_long_as_the_database_answers(pool: PgPool) {
     let app = TestApp::start(&pool).await;

@@ -1,5 +1,7 @@
 //! What one person may have in progress at once, and that it leaves enough to others.
 
+mod turns;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,6 +13,8 @@ use futures::StreamExt as _;
 use futures::stream;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::json;
+use server::http::shares::Kind::Download;
+use server::http::shares::routes;
 use sqlx::PgPool;
 use store::documents::{self, NewVersion, Texts};
 use store::{clock, projects};
@@ -37,6 +41,18 @@ async fn assert_refused(answer: Response) {
     assert_eq!(answer.headers()["retry-after"], "5");
     let problem: ProblemDetails = answer.json().await.unwrap();
     assert!(problem.detail.starts_with("you have as many such requests in progress"), "{}", problem.detail);
+}
+
+#[test]
+fn each_route_is_there() {
+    let document = serde_json::to_value(server::http::document()).unwrap();
+    for (method, path, kinds) in &routes::ROUTES {
+        let operation = &document["paths"][format!("/api/v1{path}")][method.as_str().to_lowercase()];
+        assert!(operation.is_object(), "{method} {path}");
+        assert_eq!(routes::kinds(method, &format!("/api/v1{path}")), *kinds, "{method} {path} is there twice");
+    }
+    assert_eq!(routes::kinds(&Method::HEAD, "/api/v1/exports/{export}/file"), [Download]);
+    assert!(routes::kinds(&Method::DELETE, "/api/v1/projects/{project}/{kind}/{name}").is_empty());
 }
 
 #[sqlx::test(migrations = "../migrations")]

@@ -59,3 +59,19 @@ fn what_is_fitted_can_always_be_drawn_from() {
     assert!(fitted.matrix[2][..2].iter().all(|r| r.abs() < 1e-9), "a trait that never changes is independent");
     assert!(TraitCorrelation::fit(names, &vectors[..2]).is_err());
 }
+
+#[test]
+fn a_file_of_people_becomes_a_matrix_or_a_reason() {
+    let fit = TraitCorrelation::fit_csv;
+    let fitted = fit("patience, politeness\n0.1,0.2\n0.3,0.4\n\n0.8,0.9\n").map(|fitted| fitted.to_yaml());
+    insta::assert_snapshot!(fitted.expect("it fits"), @"
+    trait_correlation:
+      traits: [patience, politeness]
+      matrix:
+        - [1, 1]
+        - [1, 1]
+    ");
+    insta::assert_snapshot!(fit("patience,politeness\n0.1,high\n").expect_err("no number"), @"`high` is not a number");
+    insta::assert_snapshot!(fit("patience\n1,2\n1\n1\n").expect_err("one too many"), @"vector 1 is not one of 1 numbers");
+    insta::assert_snapshot!(fit("").expect_err("nothing"), @"expected a line of trait names");
+}

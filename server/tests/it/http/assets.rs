@@ -1,9 +1,11 @@
+//! All paths that are not of the API: the files of the web app, and its first page.
+
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::response::Response;
+use server::http::assets::{content_type, has_hashed_name, serve};
 
-use super::*;
-
-async fn get(path: &str, headers: &[(axum::http::HeaderName, &str)]) -> Response {
+async fn get(path: &str, headers: &[(HeaderName, &str)]) -> Response {
     let headers: HeaderMap =
         headers.iter().map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap())).collect();
     serve(Method::GET, path.parse().unwrap(), headers).await

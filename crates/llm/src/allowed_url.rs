@@ -1,4 +1,4 @@
-//! The endpoints that may be named as agents: `--agent-urls`.
+//! Which endpoints may be named over the API: those whose addresses begin in a way that is allowed.
 
 use std::str::FromStr;
 
