@@ -1,4 +1,4 @@
-//! What the rows of a run became. Outputs are not stored: they follow from the events, as they did when the row was played.
+//! What the rows of a run became. The last event of a row has its output, so no row is played again to read it.
 
 use std::ops::RangeInclusive;
 

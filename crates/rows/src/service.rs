@@ -30,8 +30,8 @@ struct Asked {
 }
 
 impl Service for RegisteredService {
-    /// Each conversation has a member of its own. It does not hold it between calls: conversations of one row would wait for each
-    /// other. The member that it had is the first that it gets again.
+    /// Each conversation has an instance of its own. It does not hold it between calls: conversations of one row would wait for
+    /// each other. The instance that it had is the first that it gets again.
     fn answer(&self, task: Uuid, message: Value) -> BoxFuture<'static, Result<Value, String>> {
         let (tools, name) = (self.tools.clone(), self.name.clone());
         async move {

@@ -11,6 +11,7 @@ mod used_services;
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -226,7 +227,7 @@ struct Drive<'a, K: RunKind> {
     world: Option<Arc<str>>,
     prefetched: Prefetches<K::Responder>,
     /// Requests that are made and not answered.
-    open: Vec<RequestId>,
+    open: HashSet<RequestId>,
     /// Requests to somebody outside that are kept, and not yet waited for.
     expected: Vec<(RequestId, ExpectedAnswer)>,
     answers: FuturesUnordered<BoxFuture<'a, TimedAnswer<K::Responder>>>,
@@ -283,7 +284,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
             begins,
             world: run.kind.world(planned),
             prefetched: Prefetches::default(),
-            open: Vec::new(),
+            open: HashSet::new(),
             expected: Vec::new(),
             answers: FuturesUnordered::new(),
             listener: None,
@@ -332,6 +333,11 @@ impl<'a, K: RunKind> Drive<'a, K> {
 
     /// Makes the requests that are not made yet, and takes one answer.
     async fn wait(&mut self, requests: &[Request<K::Responder>]) -> Result<(), StopReason> {
+        // A fault of the program. To halt instead would have the task claimed again and again.
+        if requests.is_empty() {
+            self.give_up(Blame::Infrastructure, "it waits for nothing, and has not ended");
+            return Ok(());
+        }
         let opened = self.open_with_events(requests);
         self.commit_events(opened).await?;
         let mut halted = Halt::Paused;
@@ -360,7 +366,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
                 return Ok(());
             }
         };
-        self.open.retain(|id| *id != request.id);
+        self.open.remove(&request.id);
         let event = self.take(&request, answered, times)?;
         self.events.extend(event);
         Ok(())

@@ -213,7 +213,7 @@ impl<'a> Compiler<'a> {
     fn workflow(&mut self, spec: &Document) -> Compiled {
         let input = self.input(&spec.input);
         self.frames.push(Frame::new(input.iter().map(|(name, of)| (name.clone(), of.in_expressions()))));
-        let (_, known) = self.block(&spec.steps, "/steps");
+        let (_, known) = self.block(&spec.steps, "/steps", &[]);
         let (output, output_type) = self.record(&spec.output, "/output", &known);
         self.frames.clear();
         let seen = Type::Record(input.iter().map(|(name, of)| (name.clone(), of.in_expressions())).collect());

@@ -138,10 +138,7 @@ impl Inference<'_> {
             ExprP::Index(both) => self.indexed(&both.0, &both.1),
             ExprP::Slice(of, from, to, step) => {
                 [from, to, step].into_iter().flatten().for_each(|bound| drop(self.type_of(bound)));
-                match self.used(of) {
-                    Type::Stream(item) => Type::List(item),
-                    known => known,
-                }
+                self.used(of).whole()
             }
             ExprP::Call(function, arguments) => {
                 let arguments: Vec<&AstExpr> = arguments.args.iter().map(|argument| argument.node.expr()).collect();
@@ -180,11 +177,13 @@ impl Inference<'_> {
                 Type::Any
             }
             ExprP::Lambda(lambda) => {
-                let before = self.locals.len();
+                let (before, guarded) = (self.locals.len(), self.guarded.clone());
                 let names = lambda.params.iter().filter_map(|parameter| parameter.node.ident());
                 self.locals.extend(names.map(|name| (name.node.ident.clone(), Type::Any)));
+                self.forget_guards_of_locals(before);
                 self.type_of(&lambda.body);
                 self.locals.truncate(before);
+                self.guarded = guarded;
                 Type::Any
             }
             ExprP::Index2(parts) => {
@@ -344,8 +343,21 @@ impl Inference<'_> {
             }
             BinOp::Percent | BinOp::Multiply => {
                 let (left, right) = (self.used(a), self.used(b));
-                if left == Type::Number && right == Type::Number { Type::Number } else { left.unite(&right) }
+                match (&left, &right) {
+                    (Type::Number, Type::Number) => Type::Number,
+                    (Type::Text, _) => Type::Text,
+                    _ => left.unite(&right),
+                }
             }
+            BinOp::BitOr | BinOp::BitAnd | BinOp::BitXor | BinOp::Subtract => match (self.used(a), self.used(b)) {
+                (Type::Number, Type::Number) => Type::Number,
+                // Of a key that both have, the value on the right counts.
+                (Type::Record(left), Type::Record(right)) if operator == BinOp::BitOr => {
+                    Type::Record(left.into_iter().chain(right).collect())
+                }
+                // Sets have these operators, too.
+                _ => Type::Any,
+            },
             _ => {
                 self.used(a);
                 self.used(b);
@@ -392,7 +404,7 @@ impl Inference<'_> {
         clauses: &[ClauseP<starlark_syntax::syntax::ast::AstNoPayload>],
         body: impl FnOnce(&mut Self) -> Type,
     ) -> Type {
-        let (locals, guarded) = (self.locals.len(), self.guarded.len());
+        let (locals, guarded) = (self.locals.len(), self.guarded.clone());
         self.bind(first);
         for clause in clauses {
             match clause {
@@ -405,7 +417,7 @@ impl Inference<'_> {
         }
         let of = body(self);
         self.locals.truncate(locals);
-        self.guarded.truncate(guarded);
+        self.guarded = guarded;
         of
     }
 
@@ -417,7 +429,15 @@ impl Inference<'_> {
             }
             Type::Any
         });
+        let before = self.locals.len();
         bind_target(&clause.var.node, item, &mut self.locals);
+        self.forget_guards_of_locals(before);
+    }
+
+    /// What is known of a name is not known of a new local of the same name.
+    fn forget_guards_of_locals(&mut self, first: usize) {
+        let new = &self.locals[first..];
+        self.guarded.retain(|path| new.iter().all(|(name, _)| path.split('.').next() != Some(name.as_str())));
     }
 
     fn guarding<T>(&mut self, paths: Vec<String>, inside: impl FnOnce(&mut Self) -> T) -> T {

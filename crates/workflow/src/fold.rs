@@ -88,7 +88,7 @@ enum Slot {
     Conversing(Arc<Conversing>),
     /// A loop in some round, or a call.
     Inside,
-    /// An `end` that was reached, or a step that failed: it is never settled.
+    /// An `end` that was reached, a step that failed, or one that waits for such a step: it never has a value.
     Ended,
     Done(Datum),
 }
@@ -165,13 +165,18 @@ impl Fold {
 
     /// Does all that can be done without an answer.
     fn settle(&mut self) {
-        while let Some(step) = self.ready.pop_front() {
-            if self.outcome.is_some() {
-                self.ready.clear();
-                return;
+        loop {
+            while let Some(step) = self.ready.pop_front() {
+                if self.outcome.is_some() {
+                    self.ready.clear();
+                    return;
+                }
+                if !self.scopes[step.scope].is_over && matches!(self.slot(step), Slot::Waiting) {
+                    self.try_start(step);
+                }
             }
-            if !self.scopes[step.scope].is_over && matches!(self.slot(step), Slot::Waiting) {
-                self.try_start(step);
+            if !self.end_innermost_stuck() {
+                return;
             }
         }
     }
@@ -323,6 +328,10 @@ impl Fold {
         self.ready.extend(self.waiters.remove(&id).into_iter().flatten());
         self.close_subscribed(id);
         let scope = &mut self.scopes[id.scope];
+        // A map that goes through its items may have ended the workflow.
+        if scope.is_over {
+            return;
+        }
         scope.left -= 1;
         if scope.left == 0 {
             self.finish_scope(id.scope);
@@ -340,19 +349,46 @@ impl Fold {
         }
     }
 
-    /// Counts what a row holds. Whether it may go on.
+    /// Counts a request. Whether the row may go on.
+    fn charge_request(&mut self) -> bool {
+        self.requests += 1;
+        let is_within = self.requests <= MOST_REQUESTS;
+        if !is_within {
+            self.too_large(format!("the row makes more than {MOST_REQUESTS} requests"));
+        }
+        is_within
+    }
+
+    /// Counts what a row is given or computes. Whether it may go on.
     fn charge(&mut self, bytes: usize) -> bool {
         self.bytes += bytes;
-        self.requests += 1;
-        let too_much = if self.bytes > MOST_ROW_BYTES {
-            format!("the row holds more than {} MiB", MOST_ROW_BYTES >> 20)
-        } else if self.requests > MOST_REQUESTS {
-            format!("the row makes more than {MOST_REQUESTS} requests")
-        } else {
-            return true;
-        };
-        self.give_up(Ending::failed(BuiltInEnd::TooLarge, too_much));
-        false
+        let is_within = self.bytes <= MOST_ROW_BYTES;
+        if !is_within {
+            self.too_large(format!("the row holds more than {} MiB", MOST_ROW_BYTES >> 20));
+        }
+        is_within
+    }
+
+    /// Counts a value that an expression gave, unless it only names one that is counted. What is dropped later counts, too:
+    /// whether a row is too large must not depend on the order of replies.
+    fn charge_value(&mut self, expression: &Expr, value: &Datum) -> bool {
+        let is_named = matches!(expression, Expr::Path(_, keys) if keys.is_empty());
+        is_named || self.charge(bytes_of(value.json()))
+    }
+
+    fn too_large(&mut self, reason: String) {
+        self.give_up(Ending::failed(BuiltInEnd::TooLarge, reason));
+    }
+}
+
+/// Bytes of JSON, about.
+fn bytes_of(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 4,
+        Value::Number(_) => 8,
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => 2 + items.iter().map(|item| bytes_of(item) + 1).sum::<usize>(),
+        Value::Object(map) => 2 + map.iter().map(|(key, value)| key.len() + bytes_of(value) + 4).sum::<usize>(),
     }
 }
 

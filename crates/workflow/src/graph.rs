@@ -27,46 +27,53 @@ impl Lists<'_> {
     fn steps(&mut self, block: usize, prefix: String) -> Vec<GraphStep> {
         let blocks = self.blocks;
         self.around.push((block, prefix));
-        let steps = blocks.get(block).map(|block| block.steps.iter().map(|step| self.step(step)).collect());
+        let steps = blocks.get(block).map(|block| {
+            let steps = block.steps.iter().filter(|step| !step.is_join());
+            steps.map(|step| self.step(step)).collect()
+        });
         self.around.pop();
         steps.unwrap_or_default()
     }
 
     fn step(&mut self, step: &Step) -> GraphStep {
-        let (kind, about, block) = self.described(&step.action);
+        let (kind, about) = self.described(&step.action);
         let mut reads = step.reads.clone();
         step.when.iter().for_each(|when| when.reads(&mut reads));
+        // Seen from within, it is one list further out.
+        reads.extend(step.action.reads_when_complete().into_iter().map(|of| Ref { up: of.up - 1, ..of }));
         let reads = self.addresses(&reads);
         let after = step.barrier.and_then(|end| self.address(Ref { up: 0, place: Place::Step(end) }));
         let prefix = self.around.last().map(|(_, prefix)| prefix.as_str()).unwrap_or_default();
         let address = format!("{prefix}{}", step.name);
+        let block = step.action.block();
         let steps = block.map(|block| self.steps(block, format!("{address}."))).unwrap_or_default();
         GraphStep { address, kind, about, conditional: step.when.is_some(), reads, after, steps }
     }
 
-    /// Its kind, what is to be said of it beside its name, and the list within it.
-    fn described(&self, action: &Action) -> (StepKind, String, Option<usize>) {
+    /// Its kind, and what is to be said of it beside its name.
+    fn described(&self, action: &Action) -> (StepKind, String) {
         match action {
             Action::Ask(ask) => {
                 let role = match &ask.role {
                     RoleOf::One(role) => role.to_string(),
                     RoleOf::OneOf(_, roles) => roles.join(" or "),
                 };
-                (StepKind::Ask, role, None)
+                (StepKind::Ask, role)
             }
-            Action::Code(_) => (StepKind::Code, String::new(), None),
-            Action::Search(search) => (StepKind::Search, search.index.clone(), None),
-            Action::Embed(embed) => (StepKind::Embed, embed.role.to_string(), None),
-            Action::Rerank(rerank) => (StepKind::Rerank, rerank.role.to_string(), None),
-            Action::Tool(call) => (StepKind::Tool, call.name.clone(), None),
-            Action::Converse(_) => (StepKind::Converse, String::new(), None),
+            // A join is not drawn.
+            Action::Code(_) | Action::Join => (StepKind::Code, String::new()),
+            Action::Search(search) => (StepKind::Search, search.index.clone()),
+            Action::Embed(embed) => (StepKind::Embed, embed.role.to_string()),
+            Action::Rerank(rerank) => (StepKind::Rerank, rerank.role.to_string()),
+            Action::Tool(call) => (StepKind::Tool, call.name.clone()),
+            Action::Converse(_) => (StepKind::Converse, String::new()),
             Action::Map(map) => {
                 let item = self.blocks.get(map.block).and_then(|block| block.bindings.first());
-                (StepKind::Map, item.cloned().unwrap_or_default(), Some(map.block))
+                (StepKind::Map, item.cloned().unwrap_or_default())
             }
-            Action::Loop(own) => (StepKind::Loop, format!("at most {} rounds", own.max), Some(own.block)),
-            Action::Call(call) => (StepKind::Call, call.workflow.clone(), None),
-            Action::End(end) => (StepKind::End, end.name.clone(), None),
+            Action::Loop(own) => (StepKind::Loop, format!("at most {} rounds", own.max)),
+            Action::Call(call) => (StepKind::Call, call.workflow.clone()),
+            Action::End(end) => (StepKind::End, end.name.clone()),
         }
     }
 
@@ -113,7 +120,8 @@ steps:
       found: {search: {index: wiki, query: claim}}
       best: {code: "found[:3]", when: "len(found) > 3"}
       verdict: {ask: {roles: [strict, kind], role: "'kind'", prompt: "{{ prompt }} {{ claim }} {{ found }}"}}
-    yields: verdict
+    yields: {verdict: verdict, late: late, prompt: prompt}
+  late: {ask: {role: writer, prompt: late}}
 output: {answer: answer, verdicts: verdicts}
 "#;
 
@@ -134,10 +142,11 @@ output: {answer: answer, verdicts: verdicts}
                 "ask answer (writer) reads prompt",
                 "ask claims (extractor) reads answer",
                 "end none (unanswered) reads answer",
-                "map verdicts (claim) reads claims after none",
+                "map verdicts (claim) reads claims, late, prompt after none",
                 "search verdicts.found (wiki) reads ",
                 "code verdicts.best () reads verdicts.found?",
                 "ask verdicts.verdict (strict or kind) reads prompt, verdicts.found",
+                "ask late (writer) reads  after none",
             ]
         );
     }

@@ -30,7 +30,7 @@ pub const CONVERSATION_BYTES: usize = 64 << 10;
 pub const MOST_SCOPES: usize = 100_000;
 /// Requests of one row.
 pub const MOST_REQUESTS: usize = 100_000;
-/// All values of a row, in bytes of JSON.
+/// All that a row is answered and computes, in bytes of JSON.
 pub const MOST_ROW_BYTES: usize = 64 << 20;
 /// Replies of a model with tools, if the document names no other number.
 pub const USUAL_ROUNDS: u32 = 8;

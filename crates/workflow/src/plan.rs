@@ -62,6 +62,18 @@ pub(crate) struct Step {
     pub reads: Vec<Ref>,
 }
 
+impl Step {
+    /// The last step of a map or loop whose `yields`, `next` or `until` read steps around it. It waits for them, so that an item
+    /// or a round is complete only when they are there. The document does not have it.
+    pub const fn join(reads: Vec<Ref>) -> Self {
+        Self { name: String::new(), when: None, barrier: None, action: Action::Join, reads }
+    }
+
+    pub const fn is_join(&self) -> bool {
+        matches!(self.action, Action::Join)
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Action {
     Ask(Box<Ask>),
@@ -75,6 +87,39 @@ pub(crate) enum Action {
     Loop(Loop),
     Call(Call),
     End(End),
+    /// See [`Step::join`].
+    Join,
+}
+
+impl Action {
+    /// The list of steps of a map or loop.
+    pub const fn block(&self) -> Option<usize> {
+        match self {
+            Self::Map(map) => Some(map.block),
+            Self::Loop(own) => Some(own.block),
+            _ => None,
+        }
+    }
+
+    /// What the items of a map or the rounds of a loop read of the lists around them when they are complete, as it is seen from
+    /// within.
+    pub fn reads_when_complete(&self) -> Vec<Ref> {
+        let mut found = Vec::new();
+        let next = match self {
+            Self::Map(map) => {
+                map.yields.reads(&mut found);
+                &map.next
+            }
+            Self::Loop(own) => {
+                own.until.iter().for_each(|until| until.reads(&mut found));
+                &own.next
+            }
+            _ => return found,
+        };
+        next.iter().flatten().for_each(|of| of.reads(&mut found));
+        found.retain(|of| of.up > 0);
+        found
+    }
 }
 
 #[derive(Debug)]

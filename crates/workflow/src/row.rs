@@ -158,6 +158,9 @@ impl Row {
             _ => {
                 let answer = event.answer().filter(|(id, _)| self.fold.is_open(*id));
                 let (id, resolution) = answer.ok_or(RowError::Foreign(event.seq))?;
+                if matches!(resolution, Resolution::Lost { .. }) {
+                    self.first_loss.get_or_insert(event.seq);
+                }
                 self.fold.resolve(id, &resolution);
             }
         }

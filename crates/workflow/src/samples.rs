@@ -57,7 +57,7 @@ impl SampleReport {
         };
         match (&sample.output, &sample.ends) {
             (_, Some(name)) if self.ending.name != *name => Some(format!("was to end as `{name}`, and {}", found())),
-            (Some(expected), _) if self.output.as_ref() != Some(expected) => {
+            (Some(expected), _) if !self.output.as_ref().is_some_and(|output| same_fields(output, expected)) => {
                 Some(format!("was to become {}, and {}", json!(expected), found()))
             }
             (None, None) if !self.ending.success => Some(found()),
@@ -76,9 +76,18 @@ impl SampleReport {
     }
 }
 
-/// 1 and 1.0 are the same figure.
+/// Whether values are the same: 1 and 1.0 are.
 fn same(a: &Value, b: &Value) -> bool {
-    a == b || a.as_f64().is_some_and(|a| Some(a) == b.as_f64())
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Object(a), Value::Object(b)) => same_fields(a, b),
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        _ => a == b,
+    }
+}
+
+fn same_fields(a: &Map<String, Value>, b: &Map<String, Value>) -> bool {
+    a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
 }
 
 impl Workflow {

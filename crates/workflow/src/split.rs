@@ -57,7 +57,15 @@ impl Split {
                 if is_closed { Ok(items) } else { Err("the JSON list has no end".to_owned()) }
             }
             Self::Lines => Ok(lines(&text, true)),
-            Self::Pattern(regex) => Ok(between(regex, &text, true)),
+            Self::Pattern(regex) => Ok(between(regex, &text, 0)),
+        }
+    }
+
+    /// The items of a reply that was cut off: all but the one in which it ends. No more of it comes.
+    pub fn complete(&self, reply: &str) -> Vec<Value> {
+        match self {
+            Self::JsonItems | Self::Lines => self.so_far(reply),
+            Self::Pattern(regex) => between(regex, &reasoning::split(reply, None).0, 1),
         }
     }
 
@@ -69,7 +77,8 @@ impl Split {
         match self {
             Self::JsonItems => json_items(text).map(|(items, _)| items).unwrap_or_default(),
             Self::Lines => lines(text, false),
-            Self::Pattern(regex) => between(regex, text, false),
+            // What follows may belong to the last part, and to the match before it.
+            Self::Pattern(regex) => between(regex, text, 2),
         }
     }
 }
@@ -86,12 +95,10 @@ fn line(line: &str) -> Option<&str> {
     Some(line[mark..].trim()).filter(|rest| !rest.is_empty())
 }
 
-fn between(regex: &Regex, text: &str, is_whole: bool) -> Vec<Value> {
+/// The texts between matches, without so many of the last ones.
+fn between(regex: &Regex, text: &str, open: usize) -> Vec<Value> {
     let mut parts: Vec<&str> = regex.split(text).collect();
-    if !is_whole {
-        // What follows may belong to the last part, and to the match before it.
-        parts.truncate(parts.len().saturating_sub(2));
-    }
+    parts.truncate(parts.len().saturating_sub(open));
     parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).map(Value::from).collect()
 }
 
@@ -167,6 +174,9 @@ mod tests {
         assert_eq!(parts.whole("one\n---\ntwo---").unwrap(), [json!("one"), json!("two")]);
         assert_eq!(Value::from(parts.so_far("one --- two --")), json!([]));
         assert_eq!(Value::from(parts.so_far("one --- two --- th")), json!(["one"]));
+        assert_eq!(Value::from(parts.complete("one --- two --- th")), json!(["one", "two"]));
+        assert_eq!(Value::from(parts.complete("one --- two ---")), json!(["one", "two"]));
+        assert_eq!(Value::from(parts.complete("one")), json!([]));
         assert!(Split::compile(&workflow::Split::Pattern("(".into())).is_err());
         assert!(Split::compile(&workflow::Split::Pattern("a*".into())).is_err());
         assert!(Split::compile(&workflow::Split::Pattern("((a{100}){100}){100}".into())).is_err());

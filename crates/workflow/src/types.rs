@@ -3,7 +3,7 @@
 use std::fmt;
 
 use indexmap::IndexMap;
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Number, Value, json};
 
 /// Objects and lists of a type within each other.
 const MOST_LEVELS: usize = 12;
@@ -45,12 +45,22 @@ impl Type {
         }
     }
 
-    /// The type once it is known that the value is there.
+    /// The type once it is known that the value is there. Of one that was only seen as `None`, nothing is known then.
     #[must_use]
     pub fn present(&self) -> Self {
         match self {
+            Self::Null => Self::Any,
             Self::Optional(of) => (**of).clone(),
             known => known.clone(),
+        }
+    }
+
+    /// The type of a stream that is complete.
+    #[must_use]
+    pub fn whole(self) -> Self {
+        match self {
+            Self::Stream(of) => Self::List(of),
+            known => known,
         }
     }
 
@@ -125,6 +135,27 @@ impl Type {
     /// The type of the values that a JSON Schema allows.
     pub fn of_schema(schema: &Value) -> Self {
         of_schema(schema, MOST_LEVELS)
+    }
+
+    /// The JSON Schema of the values of this type.
+    pub fn schema(&self) -> Value {
+        match self {
+            Self::Any => json!({}),
+            Self::Null => json!({"type": "null"}),
+            Self::Boolean => json!({"type": "boolean"}),
+            Self::Number => json!({"type": "number"}),
+            Self::Integer => json!({"type": "integer"}),
+            Self::Text => json!({"type": "string"}),
+            Self::List(of) | Self::Stream(of) => json!({"type": "array", "items": of.schema()}),
+            Self::Record(fields) => {
+                let present = fields.iter().filter(|(_, of)| !of.may_be_missing());
+                let required: Vec<&str> = present.map(|(key, _)| key.as_str()).collect();
+                let properties: Map<String, Value> =
+                    fields.iter().map(|(key, of)| (key.clone(), of.schema())).collect();
+                json!({"type": "object", "properties": properties, "required": required})
+            }
+            Self::Optional(of) => json!({"anyOf": [of.schema(), {"type": "null"}]}),
+        }
     }
 
     /// Gives a value of this type the keys that it may lack and does: they are `None`.
@@ -310,8 +341,6 @@ impl fmt::Display for Type {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -336,6 +365,16 @@ mod tests {
         assert_eq!(Type::of_schema(&schema).to_string(), "{ids: list<number>, why: text?}");
         assert_eq!(Type::of_schema(&json!({"type": "object"})), Type::Any);
         assert_eq!(Type::of_schema(&json!(true)), Type::Any);
+    }
+
+    #[test]
+    fn a_type_has_a_schema() {
+        let of = Type::declared(&json!({"city": "text", "days": "integer?", "tags": "list<text>", "more": "any"}));
+        let schema = of.unwrap().schema();
+        let expected = json!({"type": "object", "required": ["city", "tags"], "properties": {
+            "city": {"type": "string"}, "days": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+            "tags": {"type": "array", "items": {"type": "string"}}, "more": {}}});
+        assert_eq!(schema, expected);
     }
 
     #[test]

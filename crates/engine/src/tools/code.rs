@@ -38,7 +38,7 @@ use source::Definition;
 
 use crate::limits::{
     MOST_CALL_LEVELS, MOST_CHECK_STEPS, MOST_CODE_BYTES, MOST_EXPRESSION_BYTES, MOST_HEAP_BYTES, MOST_LOADED_BYTES,
-    MOST_LOADING_STEPS, MOST_STEPS,
+    MOST_LOADING_STEPS, MOST_STEPS, MOST_VALUE_BYTES,
 };
 use crate::world::{Node, World};
 
@@ -132,7 +132,7 @@ impl Code {
     }
 
     pub fn has(&self, function: &str) -> bool {
-        self.module.get_option(function).ok().flatten().is_some()
+        !function.starts_with(EXPRESSION) && self.module.get_any_visibility(function).is_ok()
     }
 
     /// Whether a function of the file returns a value somewhere.
@@ -164,16 +164,19 @@ impl Code {
         arguments: &Map<String, Value>,
         moment: &CallContext<'_>,
     ) -> (Result<(Value, Patch), CodeError>, Vec<String>) {
-        self.evaluate(name, moment, &Steps::of_call(), |eval, function| {
+        let running_hook = Cell::new(None);
+        self.evaluate_with_hook(name, &running_hook, moment, &Steps::of_call(), |eval, function| {
             let heap = eval.heap();
             let (star_world, ctx) = (reference::root(world.root(), heap), context(moment, heap));
             let named: Vec<(&str, Star<'_>)> =
                 arguments.iter().map(|(k, v)| (k.as_str(), reference::of_json(v, heap))).collect();
             let answer = eval.eval_function(function, &[star_world, ctx], &named)?;
             if let Some(hook) = hook {
-                let function = heap.access_owned_frozen_value(&self.module.get(hook)?);
+                let function = heap.access_owned_frozen_value(&self.module.get_any_visibility(hook)?.0);
                 let tool = heap.alloc_str(name).to_value();
-                eval.eval_function(function, &[star_world, ctx, tool, answer], &[]).map_err(|e| of_hook(hook, e))?;
+                running_hook.set(Some(hook));
+                eval.eval_function(function, &[star_world, ctx, tool, answer], &[])?;
+                running_hook.set(None);
             }
             let answer = reference::json(answer).map_err(|e| broken(format!("the answer of `{name}` {e}")))?;
             let patch = reference::changes(star_world, world.root()).map_err(|e| broken(format!("the world {e}")))?;
@@ -224,7 +227,7 @@ impl Code {
             let seen = seen.iter().map(|node| reference::alloc_with_attributes(node, heap));
             let arguments: Vec<Star<'_>> = std::iter::once(context(moment, heap)).chain(seen).collect();
             let value = eval.eval_function(function, &arguments, &[])?;
-            reference::json(value).map_err(|e| broken(format!("its value {e}")))
+            reference::json_within(value, MOST_VALUE_BYTES).map_err(|e| broken(format!("its value {e}")))
         });
         value
     }
@@ -245,7 +248,8 @@ impl Code {
             let placed: Vec<Star<'_>> = placed.iter().map(|n| reference::alloc_with_attributes(n, heap)).collect();
             let named = named.iter().map(|(name, n)| (*name, reference::alloc_with_attributes(n, heap)));
             let value = eval.eval_function(called, &placed, &named.collect::<Vec<_>>())?;
-            reference::json(value).map_err(|e| broken(format!("the value of `{function}` {e}")))
+            reference::json_within(value, MOST_VALUE_BYTES)
+                .map_err(|e| broken(format!("the value of `{function}` {e}")))
         });
         value
     }
@@ -275,6 +279,18 @@ impl Code {
         steps: &Steps,
         run: impl for<'v> FnOnce(&mut Evaluator<'v, '_, '_>, Star<'v>) -> starlark::Result<T>,
     ) -> (Result<T, CodeError>, Vec<String>) {
+        self.evaluate_with_hook(function, &Cell::new(None), moment, steps, run)
+    }
+
+    /// `running_hook`: the hook, while `run` calls it. A fault is then the hook's.
+    fn evaluate_with_hook<T>(
+        &self,
+        function: &str,
+        running_hook: &Cell<Option<&str>>,
+        moment: &CallContext<'_>,
+        steps: &Steps,
+        run: impl for<'v> FnOnce(&mut Evaluator<'v, '_, '_>, Star<'v>) -> starlark::Result<T>,
+    ) -> (Result<T, CodeError>, Vec<String>) {
         let surroundings = CallEnvironment::of_call(moment.id_seed);
         let result = Module::with_temp_heap(|module| {
             let unusable = |e: &dyn std::fmt::Display| CodeError::Broken(e.to_string());
@@ -283,7 +299,7 @@ impl Code {
             eval.extra = Some(&surroundings);
             limit(&mut eval, MOST_HEAP_BYTES, steps.of_one()).map_err(|e| unusable(&e))?;
             let owned_function = module.heap().access_owned_frozen_value(&owned);
-            let result = run(&mut eval, owned_function).map_err(|e| self.code_error(&e, function));
+            let result = run(&mut eval, owned_function).map_err(|e| self.code_error(&e, function, running_hook.get()));
             steps.take(eval.get_total_tick_count() + surroundings.steps());
             result
         });
@@ -350,28 +366,21 @@ fn context<'v>(moment: &CallContext<'_>, heap: Heap<'v>) -> Star<'v> {
     heap.alloc(AllocStruct([("now", moment.now), ("today", today)]))
 }
 
-/// What a hook did wrong must not look as if the tool had done it.
-fn of_hook(hook: &str, error: starlark::Error) -> starlark::Error {
-    if matches!(error.kind(), ErrorKind::Fail(_)) {
-        error
-    } else {
-        error.with_context(format!("the hook `{hook}` failed"))
-    }
-}
-
 impl Code {
-    fn code_error(&self, error: &starlark::Error, called: &str) -> CodeError {
+    /// What a hook did wrong must not look as if the tool that was called had done it.
+    fn code_error(&self, error: &starlark::Error, called: &str, hook: Option<&str>) -> CodeError {
         match error.kind() {
             ErrorKind::Fail(said) => {
                 let text = said.to_string();
                 CodeError::Refused(text.strip_prefix("fail:").unwrap_or(&text).trim().to_owned())
             }
-            _ if errors::is_placed(error) => CodeError::Broken(errors::explain(error)),
+            _ if errors::is_placed(error) => CodeError::Broken(errors::explain(error, hook)),
             // Limits are found where there is no place; the function that was called has one.
             _ => {
+                let called = hook.unwrap_or(called);
                 let own = self.definitions.iter().find(|own| own.name == called);
                 let place = own.map(|own| format!("{}:{}, in {called}: ", self.file, own.line)).unwrap_or_default();
-                CodeError::Broken(format!("{place}{}", errors::explain(error)))
+                CodeError::Broken(format!("{place}{}", errors::explain(error, hook)))
             }
         }
     }

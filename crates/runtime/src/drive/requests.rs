@@ -145,7 +145,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
                 }
             }
         };
-        self.open.push(request.id);
+        self.open.insert(request.id);
         let request = request.clone();
         let timed = answer.map(move |answer| (request, answer, RequestTimes::since(asked)));
         self.answers.push(timed.instrument(span).boxed());

@@ -11,7 +11,7 @@ use crate::support::endpoint::{Act, Endpoint};
 use crate::support::kind::Spec;
 use crate::support::outside::{Outside, answer, waiting};
 use crate::support::play::{Attempt, attempts, check, check_ledger, kept, planned, play, start, stopped, summary};
-use crate::support::task::{EventKind, Step};
+use crate::support::task::{EventKind, STUCK, Step};
 use crate::support::until;
 
 fn with_retries(endpoint: &Endpoint, retries: u32) -> Spec {
@@ -137,4 +137,16 @@ async fn a_failure_of_the_agent_stays_and_one_of_a_job_does_not(pool: PgPool) {
     assert_eq!(ended.played_again, [("job".to_owned(), 1)].into());
     assert_eq!(ended.accepted, 1);
     assert_eq!(control::retry_failed(&mut pool.acquire().await.unwrap(), run).await.unwrap(), 0);
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_task_that_waits_for_nothing_is_given_up(pool: PgPool) {
+    let run = planned(&pool, &Spec { questions: STUCK, retries: 3, ..Spec::of_stand_ins() }, 2).await;
+    play(&pool, run, 2).await;
+    let attempts = attempts(&pool, run).await;
+    assert_eq!(attempts.len(), 2, "nor is it played again");
+    let reason = "it waits for nothing, and has not ended".to_owned();
+    let given_up = EventKind::Spoiled { blame: "infrastructure".to_owned(), reason };
+    assert!(attempts.iter().all(|attempt| attempt.events[1].kind == given_up));
+    assert_eq!(summary(&pool, run).await.finished, 2);
 }

@@ -181,9 +181,10 @@ impl Compiler<'_> {
     fn tool(&mut self, name: &str, tool: &Tool, at: &str) -> Option<plan::Tool> {
         let at = domain::patch::join(&format!("{at}/tools"), name);
         let does = self.tool_action(name, tool, &at)?;
-        let parameters = match &tool.parameters {
-            Value::Null => json!({"type": "object", "properties": {}}),
-            spec => self.schema(spec, &format!("{at}/parameters"))?,
+        let parameters = match (&tool.parameters, &does) {
+            (Value::Null, ToolAction::Workflow(called)) => self.called.get(called)?.input.schema(),
+            (Value::Null, _) => json!({"type": "object", "properties": {}}),
+            (spec, _) => self.schema(spec, &format!("{at}/parameters"))?,
         };
         let validator = schema::build(&parameters).map_err(|message| {
             self.problem(&format!("{at}/parameters"), format!("is no usable schema: {message}"));

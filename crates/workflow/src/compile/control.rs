@@ -28,18 +28,22 @@ impl Compiler<'_> {
     pub fn map(&mut self, name: &str, step: &Step, over: &str, at: &str, guards: &[String]) -> (Action, Type) {
         let (over, of) = self.expression(over, &format!("{at}/map"), guards);
         let item = of.item().unwrap_or_else(|| {
-            let hint =
-                if matches!(of, Type::Optional(_)) { "; write `... or []` for one that may be None" } else { "" };
+            let hint = if matches!(of, Type::Optional(_) | Type::Null) {
+                "; write `... or []` for one that may be None"
+            } else {
+                ""
+            };
             self.problem(&format!("{at}/map"), format!("is a {of}; a list or a stream is expected{hint}"));
             Type::Any
         });
         let item_name = step.item.clone().unwrap_or_else(|| ITEM.to_owned());
         self.check_name(&item_name, &format!("{at}/as"));
         let (state, types) = self.state(&step.state, at, guards);
+        let types = changing(types, step);
         let frame = Frame::new([(item_name, item)].into_iter().chain(types.clone()));
         let (block, next, yields, yielded) = self.within(name, frame, |here| {
-            let (block, known) = here.block(&step.steps, &format!("{at}/steps"));
-            let next = here.next(step, &types, at, &known);
+            let (block, known) = here.block(&step.steps, &format!("{at}/steps"), guards);
+            let (next, _) = here.next(step, &types, at, &known);
             let (yields, yielded) = here.yields(step, block, at, &known);
             (block, next, yields, yielded)
         });
@@ -73,14 +77,15 @@ impl Compiler<'_> {
     }
 
     pub fn repeat(&mut self, name: &str, step: &Step, repeat: &Loop, at: &str, guards: &[String]) -> (Action, Type) {
-        let (state, mut types) = self.state(&step.state, at, guards);
-        let (block, next, until) = self.within(name, Frame::new(types.clone()), |here| {
-            let (block, known) = here.block(&step.steps, &format!("{at}/steps"));
+        let (state, types) = self.state(&step.state, at, guards);
+        let types = changing(types, step);
+        let (block, (next, after), until) = self.within(name, Frame::new(types.clone()), |here| {
+            let (block, known) = here.block(&step.steps, &format!("{at}/steps"), guards);
             let next = here.next(step, &types, at, &known);
             // It sees the state only: its steps belong to the round before.
             let frame = here.frames.pop();
-            here.frames.push(Frame::new(types.clone()));
-            let until = repeat.until.as_ref().map(|text| here.expression(text, &format!("{at}/loop/until"), &[]).0);
+            here.frames.push(Frame::new(next.1.clone()));
+            let until = repeat.until.as_ref().map(|text| here.expression(text, &format!("{at}/loop/until"), guards).0);
             here.frames.pop();
             here.frames.extend(frame);
             (block, next, until)
@@ -88,30 +93,33 @@ impl Compiler<'_> {
         if step.state.is_empty() {
             self.problem(at, "a loop without `state` does the same in each round and gives nothing");
         }
-        // What changes may become something else than it was.
-        for (key, of) in types.iter_mut().filter(|(key, _)| step.next.contains_key(*key)) {
-            let _ = key;
-            *of = widened(of);
-        }
-        (Action::Loop(plan::Loop { block, max: repeat.max, until, state, next }), Type::Record(types))
+        (Action::Loop(plan::Loop { block, max: repeat.max, until, state, next }), Type::Record(after))
     }
 
-    /// For each state what it becomes.
-    fn next(&mut self, step: &Step, types: &IndexMap<String, Type>, at: &str, known: &[String]) -> Vec<Option<Expr>> {
+    /// For each state what it becomes, and the types that the states have after a round or an item.
+    fn next(
+        &mut self,
+        step: &Step,
+        types: &IndexMap<String, Type>,
+        at: &str,
+        known: &[String],
+    ) -> (Vec<Option<Expr>>, IndexMap<String, Type>) {
         for key in step.next.keys().filter(|key| !types.contains_key(key.as_str())) {
             let at = domain::patch::join(&format!("{at}/next"), key);
             self.problem(&at, format!("there is no `{key}` in `state`"));
         }
-        let mut next = |(key, of): (&String, &Type)| {
+        let mut after = types.clone();
+        let next = after.iter_mut().map(|(key, of)| {
             let spec: &Value = step.next.get(key)?;
             let at = domain::patch::join(&format!("{at}/next"), key);
             let (value, becomes) = self.value(spec, &at, known);
             if !becomes.fits(&widened(of)) {
                 self.problem(&at, format!("is a {becomes}, but `{key}` begins as a {of}"));
             }
+            *of = if *of == any_or_none() { becomes.whole() } else { of.unite(&becomes).whole() };
             Some(value)
-        };
-        types.iter().map(&mut next).collect()
+        });
+        (next.collect(), after)
     }
 
     pub fn call(&mut self, call: &Call, at: &str, guards: &[String]) -> Option<(Action, Type)> {
@@ -164,6 +172,18 @@ impl Compiler<'_> {
         let output = (!end.output.is_empty()).then(|| self.record(&end.output, &format!("{at}/output"), &known).0);
         (Action::End(plan::End { when, name: end.name.clone(), success: end.success, output }), Type::Null)
     }
+}
+
+/// The types of a state as the steps of a map or loop see it: what begins as `None` and changes may be anything later.
+fn changing(mut types: IndexMap<String, Type>, step: &Step) -> IndexMap<String, Type> {
+    for (_, of) in types.iter_mut().filter(|(key, of)| **of == Type::Null && step.next.contains_key(*key)) {
+        *of = any_or_none();
+    }
+    types
+}
+
+fn any_or_none() -> Type {
+    Type::Optional(Box::new(Type::Any))
 }
 
 /// The type of a value that is replaced round by round: an empty list fills, a missing value comes.

@@ -83,11 +83,7 @@ impl Compiler<'_> {
         for (key, spec) in fields {
             let (value, of) = self.value(spec, &domain::patch::join(pointer, key), guarded);
             // A stream that is part of a whole is whole.
-            let of = match of {
-                Type::Stream(item) => Type::List(item),
-                of => of,
-            };
-            types.insert(key.clone(), of);
+            types.insert(key.clone(), of.whole());
             all.push((key.clone(), value));
         }
         (Expr::Record(all), Type::Record(types))

@@ -102,6 +102,11 @@ impl Compiler<'_> {
             }
         };
         into.extend(used);
+        let source = self.files.get(text).map_or(text, String::as_str);
+        for file in templates::included(self.files, source) {
+            let included = self.templates.get_template(file).map(|own| own.undeclared_variables(false));
+            into.extend(included.into_iter().flatten());
+        }
     }
 }
 

@@ -8,12 +8,13 @@ use serde_json::Value;
 use super::Compiler;
 use super::frames::Frame;
 use crate::limits::{MOST_LEVELS, MOST_STEPS};
-use crate::plan::{Action, Block, Expr, Ref, Step as PlannedStep};
+use crate::plan::{Action, Block, Expr, Place, Ref, Step as PlannedStep};
 use crate::types::Type;
 
 impl Compiler<'_> {
-    /// Compiles the list of the innermost frame. Its number among the blocks, and what its `end`s leave known behind it.
-    pub fn block(&mut self, steps: &Steps, pointer: &str) -> (usize, Vec<String>) {
+    /// Compiles the list of the innermost frame. Its number among the blocks, and what is known behind it: what is known around
+    /// it, which is `guards`, and what its `end`s leave known.
+    pub fn block(&mut self, steps: &Steps, pointer: &str, guards: &[String]) -> (usize, Vec<String>) {
         let number = self.blocks.len();
         self.blocks.push(Block { bindings: Vec::new(), steps: Vec::new() });
         self.steps += steps.len();
@@ -24,7 +25,7 @@ impl Compiler<'_> {
                 format!("is a map or loop within {MOST_LEVELS} others")
             };
             self.problem(pointer, message);
-            return (number, Vec::new());
+            return (number, guards.to_vec());
         }
         if steps.is_empty() {
             self.problem(pointer, "has no steps");
@@ -37,11 +38,15 @@ impl Compiler<'_> {
             let at = domain::patch::join(pointer, name);
             self.check_name(name, &at);
             let barrier = (0..place).rev().find(|before| steps[*before].end.is_some());
-            let guards: Vec<String> =
-                known.iter().filter(|(end, _)| *end < place).flat_map(|(_, guards)| guards.clone()).collect();
-            let left = step.end.as_ref().and_then(|end| end.when.as_ref()).map(|when| self.if_not(when));
-            known.extend(left.map(|left| (place, left)));
-            let Some((step, of)) = self.step(name, step, &at, barrier, guards) else { continue };
+            let before = known.iter().filter(|(end, _)| *end < place).flat_map(|(_, guards)| guards);
+            let known_here: Vec<String> = guards.iter().chain(before).cloned().collect();
+            // If an `end` has two conditions, it is not clear which one does not hold.
+            let condition = step.end.as_ref().and_then(|end| match (&step.when, &end.when) {
+                (Some(when), None) | (None, Some(when)) => Some(when),
+                _ => None,
+            });
+            known.extend(condition.map(|when| (place, self.if_not(when))));
+            let Some((step, of)) = self.step(name, step, &at, barrier, known_here) else { continue };
             if let Some(frame) = self.frames.last_mut() {
                 frame.add_step(name, place, of);
             }
@@ -49,7 +54,7 @@ impl Compiler<'_> {
         }
         let bindings = self.frames.last().map(Frame::bindings).unwrap_or_default();
         self.blocks[number] = Block { bindings, steps: planned.into_iter().flatten().collect() };
-        (number, known.into_iter().flat_map(|(_, guards)| guards).collect())
+        (number, guards.iter().cloned().chain(known.into_iter().flat_map(|(_, guards)| guards)).collect())
     }
 
     fn step(
@@ -68,8 +73,18 @@ impl Compiler<'_> {
         });
         let (action, of) = self.action(name, step, at, &guards)?;
         let of = if when.is_some() { of.or_none() } else { of };
+        self.join(&action);
         let reads = reads(&action);
         Some((PlannedStep { name: name.to_owned(), when, barrier, action, reads }, of))
+    }
+
+    /// Has the items of a map or the rounds of a loop wait for the steps around it that they read when they are complete.
+    fn join(&mut self, action: &Action) {
+        let mut reads = action.reads_when_complete();
+        reads.retain(|of| matches!(of.place, Place::Step(_)));
+        if let Some(block) = action.block().filter(|_| !reads.is_empty()) {
+            self.blocks[block].steps.push(PlannedStep::join(reads));
+        }
     }
 
     /// Exactly one kind, and only the fields that belong to it.
@@ -149,11 +164,7 @@ impl Compiler<'_> {
             return Some(self.end(end, &format!("{at}/end"), guards));
         }
         let (value, of) = self.value(&step.code, &format!("{at}/code"), guards);
-        let of = match of {
-            Type::Stream(item) => Type::List(item),
-            of => of,
-        };
-        Some((Action::Code(value), of))
+        Some((Action::Code(value), of.whole()))
     }
 
     /// Opens a frame for the steps of a map or loop; what is in it is not visible afterwards.
@@ -181,7 +192,7 @@ impl Compiler<'_> {
             self.check_name(key, &at);
             let (value, of) = self.value(spec, &at, guards);
             initial.push(value);
-            types.insert(key.clone(), of);
+            types.insert(key.clone(), of.whole());
         }
         (initial, types)
     }
@@ -210,6 +221,7 @@ fn reads(action: &Action) -> Vec<Ref> {
         }
         Action::Loop(own) => own.state.iter().for_each(|of| of.reads(&mut found)),
         Action::Call(call) => call.with.reads(&mut found),
+        Action::Join => {}
         Action::End(end) => {
             end.when.iter().for_each(|of| of.reads(&mut found));
             end.output.iter().for_each(|of| of.reads(&mut found));

@@ -1,6 +1,6 @@
 //! Templates of prompts: their files, the names that they use, and whether those are there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::problem::{MOST_PROBLEMS, Problem, did_you_mean, listed};
 use engine::templates::Callee;
@@ -9,7 +9,7 @@ use super::Compiler;
 use crate::plan::Ref;
 use crate::types::Type;
 
-/// Bytes of a template and those that it includes in which filters and tests are looked for.
+/// Bytes of included templates that are looked through for more of them.
 const MOST_INCLUDED_BYTES: usize = 1 << 20;
 /// Functions of Jinja itself.
 const BUILT_IN: [&str; 6] = ["range", "dict", "namespace", "debug", "loop", "self"];
@@ -17,6 +17,24 @@ const BUILT_IN: [&str; 6] = ["range", "dict", "namespace", "debug", "loop", "sel
 /// Whether a file is a template.
 pub fn is_file(name: &str) -> bool {
     [".j2", ".md", ".txt"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// The files that a template includes, imports or extends, also through others: they are named in quotation marks.
+pub fn included<'a>(files: &'a BTreeMap<String, String>, template: &str) -> Vec<&'a str> {
+    let (mut found, mut next, mut bytes) = (Vec::<&str>::new(), 0, 0);
+    let mut text = template;
+    loop {
+        for (name, _) in text.split(['"', '\'']).filter_map(|quoted| files.get_key_value(quoted)) {
+            if is_file(name) && !found.contains(&name.as_str()) {
+                found.push(name);
+            }
+        }
+        let Some(file) = found.get(next).and_then(|name| files.get(*name)).filter(|_| bytes < MOST_INCLUDED_BYTES)
+        else {
+            return found;
+        };
+        (text, next, bytes) = (file.as_str(), next + 1, bytes + file.len());
+    }
 }
 
 impl Compiler<'_> {
@@ -40,59 +58,62 @@ impl Compiler<'_> {
             self.problem(pointer, fault);
             return None;
         }
-        let used = self.templates.get_template(&name).ok()?.undeclared_variables(true);
-        self.check_used(&name, &used.into_iter().collect(), pointer, guarded, into);
+        let files = self.files;
+        let source = if is_named { files.get(text)?.as_str() } else { text };
+        let included = included(files, source);
+        self.check_used(&name, &[], pointer, guarded, into);
+        for file in included.iter().copied().filter(|file| *file != name) {
+            let others = included.iter().filter(|other| **other != file).filter_map(|other| files.get(*other));
+            let others: Vec<&str> = others.map(String::as_str).chain([source]).collect();
+            self.check_used(file, &others, pointer, guarded, into);
+        }
         if is_named {
-            self.check_files(text);
+            self.check_callees(text);
         } else {
             for unknown in engine::templates::unknown_callees(&self.templates, text) {
                 self.problem(pointer, not_there(&unknown));
             }
         }
+        included.into_iter().for_each(|file| self.check_callees(file));
         Some(name)
     }
 
-    /// Filters and tests of a file, and of those that it includes.
-    fn check_files(&mut self, name: &str) {
-        let (files, mut names, mut next, mut bytes) = (self.files, vec![name], 0, 0);
-        while let Some(name) = names.get(next).copied().filter(|_| bytes < MOST_INCLUDED_BYTES) {
-            next += 1;
-            let Some(text) = files.get(name) else { continue };
-            if !self.checked_templates.insert(name.to_owned()) {
-                continue;
-            }
-            bytes += text.len();
-            for unknown in engine::templates::unknown_callees(&self.templates, text).into_iter().take(MOST_PROBLEMS) {
-                let file = format!("{}/{name}", self.folder);
-                self.problems.push(Problem::new(file, unknown.line, "", not_there(&unknown)));
-            }
-            // Included files are named in quotation marks.
-            for (other, _) in text.split(['"', '\'']).filter_map(|quoted| files.get_key_value(quoted)) {
-                if is_file(other) && !names.contains(&other.as_str()) {
-                    names.push(other);
-                }
-            }
+    /// Filters and tests of a file.
+    fn check_callees(&mut self, name: &str) {
+        let Some(text) = self.files.get(name).filter(|_| self.checked_templates.insert(name.to_owned())) else {
+            return;
+        };
+        for unknown in engine::templates::unknown_callees(&self.templates, text).into_iter().take(MOST_PROBLEMS) {
+            let file = format!("{}/{name}", self.folder);
+            self.problems.push(Problem::new(file, unknown.line, "", not_there(&unknown)));
         }
     }
 
+    /// The names that a template uses. `others`: the texts of those that it is used with. They may set names for it, or check what
+    /// it uses.
     fn check_used(
         &mut self,
         template: &str,
-        used: &BTreeSet<String>,
+        others: &[&str],
         pointer: &str,
         guarded: &[String],
         into: &mut Vec<(String, Ref)>,
     ) {
+        let Ok(own) = self.templates.get_template(template) else { return };
+        let used: BTreeSet<String> = own.undeclared_variables(true).into_iter().collect();
+        let source = own.source().to_owned();
         let scope = self.scope();
-        let source = self.templates.get_template(template).map(|own| own.source().to_owned()).unwrap_or_default();
         // One that stands in the document has no name that its author knows.
         let which = if is_file(template) { format!("the template `{template}`") } else { "the template".to_owned() };
-        for path in used {
+        for path in &used {
             let (root, rest) = path.split_once('.').unwrap_or((path, ""));
             if BUILT_IN.contains(&root) {
                 continue;
             }
             let Some((of, place)) = scope.values.get(root).zip(self.reference(root)) else {
+                if others.iter().any(|other| words(other).any(|word| word == root)) {
+                    continue;
+                }
                 let known = || scope.values.keys().map(String::as_str);
                 let (hint, known) = (did_you_mean(root, known()), listed(known()));
                 self.problem(pointer, format!("{which} uses `{root}`, which is not there{hint}; known: {known}"));
@@ -101,12 +122,18 @@ impl Compiler<'_> {
             if !into.iter().any(|(name, _)| name == root) {
                 into.push((root.to_owned(), place));
             }
-            let is_guarded = |path: &str| guarded.iter().any(|known| known == path) || tests(&source, path);
+            let sources = others.iter().copied().chain([source.as_str()]);
+            let is_tested = |path: &str| sources.clone().any(|source| tests(source, path));
+            let is_guarded = |path: &str| guarded.iter().any(|known| known == path) || is_tested(path);
             if let Err(message) = follow(of, root, rest, &is_guarded) {
                 self.problem(pointer, format!("{which} uses `{path}`, but {message}"));
             }
         }
     }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
 }
 
 fn not_there(unknown: &Callee) -> String {
@@ -129,7 +156,7 @@ fn tests(source: &str, path: &str) -> bool {
 fn follow(of: &Type, root: &str, rest: &str, is_guarded: &dyn Fn(&str) -> bool) -> Result<(), String> {
     let (mut of, mut path) = (of.clone(), root.to_owned());
     for key in rest.split('.').filter(|key| !key.is_empty()) {
-        if matches!(of, Type::Optional(_)) && !is_guarded(&path) {
+        if matches!(of, Type::Optional(_) | Type::Null) && !is_guarded(&path) {
             return Err(format!("`{path}` may be None; ask first: {{% if {path} %}}"));
         }
         of = match of.present() {

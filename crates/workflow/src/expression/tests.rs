@@ -12,6 +12,7 @@ fn scope() -> Scope {
         ("best", of(json!({"ids": "list<number>"})).or_none()),
         ("verdict", of(json!({"factuality": "boolean", "why": "text?"}))),
         ("n", Type::Number),
+        ("nothing", Type::Null),
     ];
     Scope {
         values: values.map(|(name, of)| (name.to_owned(), of)).into(),
@@ -48,6 +49,15 @@ fn types_follow_from_the_names() {
         ("f'{prompt} {n}'", "text [prompt, n]"),
         ("verdict.why or ''", "text [verdict]"),
         ("(lambda x: x + n)(1)", "any [n]"),
+        ("{'a': n} | {'b': prompt, 'a': prompt}", "{a: text, b: text} [n, prompt]"),
+        ("docs[0] | {'id': n}", "{id: number, text: text} [docs, n]"),
+        ("checked[0] | {'id': n}", "any [checked, n]"),
+        ("n | 1", "number [n]"),
+        ("n - 1", "number [n]"),
+        ("'%s: %s' % (prompt, n)", "text [prompt, n]"),
+        ("None or n", "any [n]"),
+        ("nothing.x if nothing != None else n", "any [nothing, n]"),
+        ("best.ids if best else [best for best in checked]", "list<any> [best, checked]"),
     ] {
         assert_eq!(said(text), expected, "{text}");
     }
@@ -58,7 +68,7 @@ fn mistakes_are_found_before_anything_is_played() {
     for (text, expected) in [
         (
             "promt",
-            "there is no `promt` here (did you mean `prompt`?); known: prompt, claims, checked, docs, best, verdict, n, agree",
+            "there is no `promt` here (did you mean `prompt`?); known: prompt, claims, checked, docs, best, verdict, n, nothing, agree",
         ),
         ("inner", "`inner` cannot be used here: it is a step of the map `found`"),
         ("docs[0].txt", "there is no `txt` in {id: text, text: text} (did you mean `text`?)"),
@@ -66,6 +76,11 @@ fn mistakes_are_found_before_anything_is_played() {
         (
             "verdict.why.upper()",
             "`verdict.why` may be None here; say what holds then, such as `... if verdict.why != None else ...`",
+        ),
+        ("nothing.x", "a None has no `x`"),
+        (
+            "[len(best) for best in [best]]",
+            "`best` may be None here; say what holds then, such as `... if best != None else ...`",
         ),
         ("prompt + n", "it adds a text and a number"),
         ("n.upper()", "a number has no method `upper`"),

@@ -35,6 +35,9 @@ impl Fold {
         sample.replies += 1;
         for (i, call) in calls.iter().enumerate() {
             if let Some(answer) = self.call_tool(open.step, &workflow, before + i, call) {
+                if !self.charge(answer.len()) {
+                    return;
+                }
                 self.note_answer(open, i, Ok(answer));
             }
         }
@@ -57,7 +60,7 @@ impl Fold {
             ToolAction::Workflow(name) => {
                 let name = name.clone();
                 if let Some(called) = workflow.called.get(&name)
-                    && let Err(why) = called.input.check(&Value::Object(arguments.clone()), "")
+                    && let Err(why) = called.checked(&arguments)
                 {
                     return Some(error(&invalid(call, &why)));
                 }

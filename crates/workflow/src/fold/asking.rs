@@ -15,6 +15,9 @@ use crate::datum::Datum;
 use crate::plan::{Action, Ask, Prompt, RoleOf, Search, Workflow};
 use crate::split::Split;
 
+/// Roles of messages.
+const ROLES: [&str; 4] = ["system", "user", "assistant", "tool"];
+
 /// Who answers a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestKind<'a> {
@@ -121,7 +124,7 @@ impl Fold {
     }
 
     pub(super) fn open_request(&mut self, step: StepId, sample: u32, attempt: u32) {
-        if self.charge(0) {
+        if self.charge_request() {
             let request = self.address(step).request(sample, attempt);
             self.open.insert(request, OpenRequest { step, sample, attempt });
         }
@@ -224,7 +227,8 @@ impl Fold {
         let sample = asking.samples.get(open.sample as usize)?;
         let purpose = format!("{}/{}/{}", self.address(open.step), open.sample, open.attempt);
         let may_call = self.may_call(*open);
-        let schema = ask.schema.as_ref().filter(|_| ask.split.is_none() && ask.tools.is_empty());
+        // Models that may call tools need not answer yet.
+        let schema = ask.schema.as_ref().filter(|_| ask.split.is_none() && !may_call);
         Some(ChatRequest {
             role: *role,
             messages: messages.iter().chain(&sample.exchange).cloned().collect(),
@@ -290,7 +294,7 @@ impl Fold {
             let inner = &self.scopes[scope];
             let bindings = block.bindings.iter().zip(&inner.bindings);
             let steps = block.steps.iter().zip(&inner.slots).filter_map(|(step, slot)| match slot {
-                Slot::Done(value) => Some((&step.name, value)),
+                Slot::Done(value) if !step.is_join() => Some((&step.name, value)),
                 _ => None,
             });
             for (name, value) in bindings.chain(steps) {
@@ -314,16 +318,89 @@ impl Fold {
 /// It is no list of messages.
 fn read_messages(given: &Value) -> Result<Vec<Message>, String> {
     let items = given.as_array().ok_or("`messages` is no list")?;
-    let read = |(i, item): (usize, &Value)| {
-        let text = |key: &str| item.get(key).and_then(Value::as_str);
-        let content = text("content").ok_or_else(|| format!("messages[{i}] has no text `content`"))?.to_owned();
-        match text("role") {
-            Some("system") => Ok(Message::System { content }),
-            Some("user") => Ok(Message::User { content }),
-            Some("assistant") => Ok(Message::Assistant { content, reasoning_content: None, tool_calls: Vec::new() }),
-            _ => Err(format!("messages[{i}] has no `role` that is system, user or assistant")),
-        }
-    };
-    let messages: Vec<Message> = items.iter().enumerate().map(read).collect::<Result<_, String>>()?;
+    let messages = items.iter().enumerate().map(|(i, item)| read_message(&format!("messages[{i}]"), item));
+    let messages: Vec<Message> = messages.collect::<Result<_, String>>()?;
     if messages.is_empty() { Err("`messages` is empty".to_owned()) } else { Ok(messages) }
+}
+
+/// A message as models with tools and conversations give it. `at`: its place, for errors.
+fn read_message(at: &str, item: &Value) -> Result<Message, String> {
+    let mut message = item.as_object().cloned().ok_or_else(|| format!("{at} is no message"))?;
+    // A key without a value is a key that is not there. Replies that only call tools have no text, and often say so.
+    message.retain(|_, value| !value.is_null());
+    let role = message.get("role").and_then(Value::as_str).unwrap_or_default();
+    if !ROLES.contains(&role) {
+        return Err(format!("{at} has no `role` of these: {}", ROLES.join(", ")));
+    }
+    if role == "assistant" && message.contains_key("tool_calls") {
+        message.entry("content").or_insert_with(|| json!(""));
+    }
+    match message.get("content") {
+        Some(Value::String(_)) => {}
+        Some(Value::Array(_)) => return Err(format!("the `content` of {at} is a list of parts; only text is sent")),
+        _ => return Err(format!("{at} has no text `content`")),
+    }
+    serde_json::from_value(Value::Object(message)).map_err(|error| format!("{at} is no message: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::chat::ChatReply;
+    use domain::seed::Seed;
+    use domain::task::Resolution;
+
+    use super::*;
+    use crate::{DOCUMENT, FUNCTIONS, Files, Surroundings, compile};
+
+    #[test]
+    fn messages_are_read_as_models_and_conversations_give_them() {
+        let call = json!({"id": "call_1", "type": "function", "function": {"name": "now", "arguments": "{}"}});
+        let said = json!([
+            {"role": "system", "content": "s"},
+            {"role": "user", "content": "u", "name": null},
+            {"role": "assistant", "content": null, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "call_1", "content": "12:00"},
+            {"role": "assistant", "content": "noon", "reasoning_content": "it is 12"},
+        ]);
+        let mut expected = said.clone();
+        expected[1] = json!({"role": "user", "content": "u"});
+        expected[2]["content"] = json!("");
+        assert_eq!(json!(read_messages(&said).unwrap()), expected);
+        let refused = |messages: Value| read_messages(&messages).unwrap_err();
+        assert_eq!(refused(json!("x")), "`messages` is no list");
+        assert_eq!(refused(json!([])), "`messages` is empty");
+        assert_eq!(refused(json!(["x"])), "messages[0] is no message");
+        let roles = "messages[0] has no `role` of these: system, user, assistant, tool";
+        assert_eq!(refused(json!([{"content": "x"}])), roles);
+        assert_eq!(refused(json!([{"role": "critic", "content": "x"}])), roles);
+        assert_eq!(refused(json!([said[0], {"role": "user"}])), "messages[1] has no text `content`");
+        let image = json!([{"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}]);
+        let parts = "the `content` of messages[0] is a list of parts; only text is sent";
+        assert_eq!(refused(json!([{"role": "user", "content": image}])), parts);
+        let without_id = "messages[0] is no message: missing field `tool_call_id`";
+        assert_eq!(refused(json!([{"role": "tool", "content": "x"}])), without_id);
+    }
+
+    #[test]
+    fn a_request_counts_once() {
+        let yaml = "
+workflow: test
+input: {a: text}
+steps:
+  all: {ask: {role: m, prompt: x, n: 2}}
+  last: {ask: {role: m, prompt: '{{ all | length }}'}}
+output: {last: last}
+";
+        let files = [(DOCUMENT, yaml), (FUNCTIONS, "")].map(|(name, text)| (name.to_owned(), text.to_owned()));
+        let workflow = compile("workflows/test", &Files::from(files), Surroundings::NONE).unwrap();
+        let mut fold = Fold::begin(&Arc::new(workflow), &Map::new(), Seed::new(1, "test", 0));
+        let mut answered = 0;
+        loop {
+            let Some(request) = fold.open_requests().next().map(|(request, _)| request) else { break };
+            let reply = ChatReply { content: "yes".to_owned(), ..ChatReply::default() };
+            fold.resolve(request, &Resolution::Reply(reply));
+            answered += 1;
+        }
+        assert_eq!((answered, fold.requests, fold.bytes), (3, 3, 9));
+    }
 }

@@ -54,14 +54,38 @@ impl Fold {
 
     /// A step ends its workflow, unless something before it does.
     pub(super) fn end(&mut self, id: StepId, ending: Ending) {
-        *self.slot_mut(id) = Slot::Ended;
-        let (address, root) = (self.address(id), self.scopes[id.scope].root);
+        self.leave_without_value(id);
+        self.end_at(self.scopes[id.scope].root, self.address(id), ending);
+    }
+
+    /// What an item or a round comes to cannot be computed. That stands behind all of its steps.
+    pub(super) fn fail_behind(&mut self, inner: ScopeId, id: StepId, reason: &str) {
+        let ending = Ending::failed(BuiltInEnd::FailedCode, format!("{}: {reason}", self.address(id)));
+        self.end_at(self.scopes[inner].root, self.address_behind(inner), ending);
+    }
+
+    /// Something at an address ends a workflow, unless something before it does.
+    pub(super) fn end_at(&mut self, root: ScopeId, address: Address, ending: Ending) {
         self.scopes[root].endings.insert(address, ending);
         self.end_root(root);
     }
 
+    /// A step waits for one that never has a value, so it has none, either.
+    pub(super) fn give_up_step(&mut self, id: StepId) {
+        self.leave_without_value(id);
+        self.end_root(self.scopes[id.scope].root);
+    }
+
+    fn leave_without_value(&mut self, id: StepId) {
+        *self.slot_mut(id) = Slot::Ended;
+        self.ready.extend(self.waiters.remove(&id).into_iter().flatten());
+    }
+
     /// Ends a workflow if nothing before its first ending is unsettled.
     pub(super) fn end_root(&mut self, root: ScopeId) {
+        if self.scopes[root].is_over {
+            return;
+        }
         let Some((first, ending)) = self.scopes[root].endings.first_key_value() else { return };
         if self.is_unsettled_before(root, first) {
             return;
@@ -70,17 +94,44 @@ impl Fold {
         self.close_workflow(root, ending);
     }
 
+    /// When nothing can happen any more, the first ending counts, also if steps before it wait: they wait for steps behind it
+    /// that have no value. Whether there was such a workflow.
+    pub(super) fn end_innermost_stuck(&mut self) -> bool {
+        if self.outcome.is_some() || !self.open.is_empty() {
+            return false;
+        }
+        // A workflow that is called has been opened later than the one that calls it.
+        let Some(root) = self.scopes.iter().rposition(|scope| !scope.is_over && !scope.endings.is_empty()) else {
+            return false;
+        };
+        let Some(ending) = self.scopes[root].endings.values().next().cloned() else { return false };
+        self.close_workflow(root, ending);
+        true
+    }
+
     fn is_unsettled_before(&self, root: ScopeId, ending: &Address) -> bool {
         let inside = self.scopes.iter().enumerate().filter(|(_, scope)| scope.root == root && !scope.is_over);
         inside.into_iter().any(|(id, scope)| {
-            let unsettled = scope.slots.iter().enumerate().filter(|(_, slot)| !matches!(slot, Slot::Done(_)));
-            unsettled.into_iter().any(|(step, slot)| {
-                let own = self.address(StepId { scope: id, step });
-                // What holds the ending is unsettled because of it; what has an ending itself waits for the first one.
-                let holds = scope_holds(&own, ending);
-                !matches!(slot, Slot::Ended) && !holds && own < *ending
-            })
+            let mut steps = scope.slots.iter().enumerate();
+            let unsettled = steps.any(|(step, slot)| match slot {
+                // What has an ending itself waits for the first one.
+                Slot::Done(_) | Slot::Ended => false,
+                slot => {
+                    let own = self.address(StepId { scope: id, step });
+                    // What holds the ending is unsettled because of it. But a map may still get more items than it takes.
+                    let may_fail = matches!(slot, Slot::Mapping(mapping) if !mapping.is_closed());
+                    own < *ending && (may_fail || !scope_holds(&own, ending))
+                }
+            });
+            // All its steps have values, and what they come to is about to be computed.
+            let is_complete = || id != root && scope.slots.iter().all(|slot| matches!(slot, Slot::Done(_)));
+            unsettled || (is_complete() && self.address_behind(id) < *ending)
         })
+    }
+
+    /// The address behind all steps of a scope.
+    fn address_behind(&self, scope: ScopeId) -> Address {
+        self.scopes[scope].address.child(self.block(scope).steps.len(), "", 0, 0)
     }
 
     /// All steps of a workflow, or of a call of a registered tool, are settled.
@@ -90,6 +141,8 @@ impl Fold {
         let of_tool = Expr::Path(Ref { up: 0, place: Place::Step(0) }, Vec::new());
         let output = if self.scopes[root].block == 0 { &workflow.output } else { &of_tool };
         let ending = match self.evaluate(root, output) {
+            // The row's own output is the last thing that it holds.
+            Ok(value) if self.scopes[root].origin.is_some() && !self.charge_value(output, &value) => return,
             Ok(output) => Ending {
                 name: BuiltInEnd::Finished.to_string(),
                 success: true,
@@ -108,7 +161,9 @@ impl Fold {
         self.open.retain(|_, open| !inside.contains(&open.step.scope));
         inside.into_iter().for_each(|id| self.close_scope(id));
         match self.scopes[root].origin {
-            None => self.outcome = Some(ending),
+            None => {
+                self.outcome.get_or_insert(ending);
+            }
             Some(Origin { step, part: Part::Tool(call) }) => self.tool_done(step, call, ending),
             Some(Origin { step, .. }) if ending.is_failure => self.end(step, ending),
             Some(Origin { step, .. }) => self.done(step, ending.output.unwrap_or_else(|| Value::Null.into())),

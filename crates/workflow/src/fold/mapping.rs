@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::workflow::BuiltInEnd;
 use serde_json::Value;
 
-use super::{Fold, Part, ScopeId, Slot, StepId};
+use super::{Ending, Fold, Part, ScopeId, Slot, StepId};
 use crate::datum::Datum;
 use crate::plan::{Action, Map_};
 
@@ -19,6 +19,8 @@ pub(super) struct Mapping {
     done: usize,
     /// No more items come.
     is_closed: bool,
+    /// More items came than it takes, which ends the workflow. Those that it has go on: they may be before what ends it.
+    is_overfull: bool,
     /// Items of a map in order that wait for their turn, and the state for the next one.
     queue: Vec<Datum>,
     state: Vec<Datum>,
@@ -29,6 +31,10 @@ impl Mapping {
     /// The values that are known from the first one on.
     pub(super) fn prefix(&self) -> impl Iterator<Item = Datum> + '_ {
         self.yielded[..self.joined].iter().flatten().cloned()
+    }
+
+    pub(super) const fn is_closed(&self) -> bool {
+        self.is_closed
     }
 }
 
@@ -109,11 +115,14 @@ impl Fold {
         let Action::Map(map) = &workflow.blocks[self.scopes[id.scope].block].steps[id.step].action else { return };
         for item in items {
             let Slot::Mapping(mapping) = self.slot_mut(id) else { return };
+            if mapping.is_overfull {
+                return;
+            }
             let index = mapping.yielded.len();
             if index >= map.most {
-                let reason =
-                    format!("there are more than {} items; `most` of the step says how many there may be", map.most);
-                return self.fail(id, BuiltInEnd::TooManyItems, reason);
+                mapping.is_overfull = true;
+                self.refuse_more_items(id, map.most);
+                break;
             }
             mapping.yielded.push(None);
             if map.in_order {
@@ -125,6 +134,12 @@ impl Fold {
         if map.in_order {
             self.take_turn(id, map);
         }
+    }
+
+    fn refuse_more_items(&mut self, id: StepId, most: usize) {
+        let reason = format!("there are more than {most} items; `most` of the step says how many there may be");
+        let ending = Ending::failed(BuiltInEnd::TooManyItems, format!("{}: {reason}", self.address(id)));
+        self.end_at(self.scopes[id.scope].root, self.address(id), ending);
     }
 
     /// The next item of a map in order, if none is being done.
@@ -147,10 +162,15 @@ impl Fold {
             let state = if map.in_order { self.next_state(inner, &map.next, 1)? } else { Vec::new() };
             Ok((value, state))
         });
+        if let Ok((value, state)) = &becomes
+            && !(self.charge_value(&map.yields, value) && self.charge_growth(inner, 1, state))
+        {
+            return;
+        }
         self.close_scope(inner);
         let (value, state) = match becomes {
             Ok(becomes) => becomes,
-            Err(reason) => return self.fail(id, BuiltInEnd::FailedCode, reason),
+            Err(reason) => return self.fail_behind(inner, id, &reason),
         };
         let Slot::Mapping(mapping) = self.slot_mut(id) else { return };
         mapping.yielded[index] = Some(value);
@@ -171,7 +191,9 @@ impl Fold {
     }
 
     fn close_map(&mut self, id: StepId) {
-        if let Slot::Mapping(mapping) = self.slot_mut(id) {
+        if let Slot::Mapping(mapping) = self.slot_mut(id)
+            && !mapping.is_overfull
+        {
             mapping.is_closed = true;
         }
         self.join(id);

@@ -69,7 +69,7 @@ impl Fold {
             let chosen = Value::from(chosen).into();
             return self.answered(open, reply, chosen);
         }
-        let items = ask.split.as_ref().map(|split| split.so_far(&reply.content)).unwrap_or_default();
+        let items = ask.split.as_ref().map(|split| split.complete(&reply.content)).unwrap_or_default();
         match ask.items(items) {
             Ok(Value::Array(items)) if items.is_empty() => self.refuse(open, reply, reason),
             Ok(items) => self.result(open, Ok(items.into())),

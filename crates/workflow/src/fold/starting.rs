@@ -5,8 +5,9 @@ use std::sync::Arc;
 use domain::workflow::BuiltInEnd;
 use serde_json::{Map, Value};
 
-use super::{Ending, Fold, Origin, Part, Slot, StepId};
-use crate::plan::{Action, Expr, Place, Ref};
+use super::{Ending, Fold, Origin, Part, Slot, StepId, bytes_of};
+use crate::datum::Datum;
+use crate::plan::{Action, Expr, Map_, Place, Ref};
 
 impl Fold {
     /// Begins a step, or has it wait for the first thing that is missing.
@@ -25,7 +26,7 @@ impl Fold {
             Err(reason) => return self.fail(id, BuiltInEnd::FailedCode, reason),
         }
         let streamed = match &step.action {
-            Action::Map(map) => self.streamed(id, &map.over),
+            Action::Map(map) => self.streamed(id, map),
             _ => None,
         };
         if !self.waits_for_one_of(id, &step.reads, streamed) {
@@ -33,10 +34,15 @@ impl Fold {
         }
     }
 
-    /// The step whose items a map can go through before all are there.
-    fn streamed(&self, id: StepId, over: &Expr) -> Option<StepId> {
-        let Expr::Path(of, keys) = over else { return None };
+    /// The step whose items a map can go through before all are there. Its state may need them whole.
+    fn streamed(&self, id: StepId, map: &Map_) -> Option<StepId> {
+        let Expr::Path(of, keys) = &map.over else { return None };
         let source = self.step_of(id.scope, *of).filter(|_| keys.is_empty())?;
+        let mut of_state = Vec::new();
+        map.state.iter().for_each(|initial| initial.reads(&mut of_state));
+        if of_state.contains(of) {
+            return None;
+        }
         match self.slot(source) {
             Slot::Mapping(_) => Some(source),
             Slot::Asking(asking) if asking.streams() => Some(source),
@@ -44,14 +50,19 @@ impl Fold {
         }
     }
 
-    /// `streamed`: needs not be whole.
+    /// Also for good: if one of them never has a value. `streamed`: needs not be whole.
     fn waits_for_one_of(&mut self, id: StepId, reads: &[Ref], streamed: Option<StepId>) -> bool {
-        let sources = reads.iter().filter_map(|of| self.step_of(id.scope, *of));
-        let missing = sources
-            .filter(|source| Some(*source) != streamed)
-            .find(|source| !matches!(self.slot(*source), Slot::Done(_)));
+        let sources = || {
+            let sources = reads.iter().filter_map(|of| self.step_of(id.scope, *of));
+            sources.filter(|source| Some(*source) != streamed)
+        };
+        let missing = sources().find(|source| !matches!(self.slot(*source), Slot::Done(_)));
         let Some(missing) = missing else { return false };
-        self.waiters.entry(missing).or_default().push(id);
+        if sources().any(|source| matches!(self.slot(source), Slot::Ended)) {
+            self.give_up_step(id);
+        } else {
+            self.waiters.entry(missing).or_default().push(id);
+        }
         true
     }
 
@@ -63,15 +74,20 @@ impl Fold {
             Action::Rerank(rerank) => self.start_rerank(id, rerank),
             Action::Tool(call) => self.start_tool(id, call),
             Action::Converse(own) => self.start_conversation(id, own),
-            Action::Code(value) => match self.evaluate(id.scope, value) {
-                Ok(value) => self.done(id, value),
+            Action::Code(expression) => match self.evaluate(id.scope, expression) {
+                Ok(value) if self.charge_value(expression, &value) => self.done(id, value),
+                Ok(_) => {}
                 Err(reason) => self.fail(id, BuiltInEnd::FailedCode, reason),
             },
+            Action::Join => self.done(id, Value::Null.into()),
             Action::Map(map) => self.start_map(id, map, streamed),
             Action::Loop(own) => {
                 let state: Result<Vec<_>, String> = own.state.iter().map(|of| self.evaluate(id.scope, of)).collect();
                 match state {
                     Ok(state) => {
+                        if !own.state.iter().zip(&state).all(|(of, value)| self.charge_value(of, value)) {
+                            return;
+                        }
                         *self.slot_mut(id) = Slot::Inside;
                         self.open_inner(id, own.block, Part::Round(0), state);
                     }
@@ -80,6 +96,9 @@ impl Fold {
             }
             Action::Call(call) => match self.evaluate(id.scope, &call.with) {
                 Ok(with) => {
+                    if !self.charge_value(&call.with, &with) {
+                        return;
+                    }
                     *self.slot_mut(id) = Slot::Inside;
                     let input = with.json().as_object().cloned().unwrap_or_default();
                     self.call(id, &call.workflow, &input, Part::Call);
@@ -106,15 +125,18 @@ impl Fold {
         let Some(called) = around.workflow.called.get(name).cloned() else {
             return self.fail(id, BuiltInEnd::FailedCode, format!("there is no workflow `{name}`"));
         };
-        if let Err(reason) = called.input.check(&Value::Object(input.clone()), "") {
-            return self.fail(id, BuiltInEnd::InvalidInput, format!("`{name}` cannot be called: {reason}"));
-        }
+        let input = match called.checked(input) {
+            Ok(input) => input,
+            Err(reason) => {
+                return self.fail(id, BuiltInEnd::InvalidInput, format!("`{name}` cannot be called: {reason}"));
+            }
+        };
         let which = match part {
             Part::Tool(call) => call,
             _ => 0,
         };
         let address = around.address.child(id.step, &self.plan(id).name, which, 0);
-        self.open_workflow(&called, input, address, Some(Origin { step: id, part }));
+        self.open_workflow(&called, &input, address, Some(Origin { step: id, part }));
     }
 
     /// A round of a loop has ended.
@@ -125,6 +147,9 @@ impl Fold {
             Ok(state) => state,
             Err(reason) => return self.fail(id, BuiltInEnd::FailedCode, reason),
         };
+        if !self.charge_growth(inner, 0, &state) {
+            return;
+        }
         self.close_scope(inner);
         // `until` sees the state of the next round, and nothing of the steps of this one.
         let block = &workflow.blocks[own.block];
@@ -147,18 +172,21 @@ impl Fold {
     }
 
     /// The state that follows a round, or an item; its first bindings are not part of it.
-    pub(super) fn next_state(
-        &self,
-        inner: usize,
-        next: &[Option<Expr>],
-        first: usize,
-    ) -> Result<Vec<crate::datum::Datum>, String> {
+    pub(super) fn next_state(&self, inner: usize, next: &[Option<Expr>], first: usize) -> Result<Vec<Datum>, String> {
         let before = &self.scopes[inner].bindings[first..];
         let next = before.iter().zip(next).map(|(before, next)| match next {
             Some(next) => self.evaluate(inner, next),
             None => Ok(before.clone()),
         });
         next.collect()
+    }
+
+    /// Counts by how much a state has grown: the one before it is dropped.
+    pub(super) fn charge_growth(&mut self, inner: usize, first: usize, state: &[Datum]) -> bool {
+        let bytes = |value: &Datum| bytes_of(value.json());
+        let before: usize = self.scopes[inner].bindings.iter().skip(first).map(bytes).sum();
+        let after: usize = state.iter().map(bytes).sum();
+        self.charge(after.saturating_sub(before))
     }
 
     /// Nobody asks for what is in it any more: its memory is freed.

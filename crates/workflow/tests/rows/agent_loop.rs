@@ -197,6 +197,47 @@ def reply(request):
     assert_eq!(answered(&events), ["model told/0", "model told[0].said/0", "model told/1"]);
 }
 
+/// As a row's own input is: 2.0 is the integer 2, and what may be missing is `None`. Without `parameters`, the model reads what the
+/// workflow takes.
+#[test]
+fn the_input_of_a_called_workflow_is_completed() {
+    let called = "
+workflow: inner
+input: {n: integer, more: {note: text?}}
+steps: {said: {code: \"str(len([0 for i in range(n)])) + (more.note or ' without a note')\"}}
+output: {said: said}
+";
+    let yaml = "
+workflow: test
+input: {n: number}
+steps:
+  called: {call: {workflow: inner, with: {n: n, more: {}}}}
+  told: {ask: {role: m, prompt: x, tools: {inner: {description: Counts, workflow: inner}}}}
+output: {called: called.said, told: told.answer}
+stand_ins: {m: reply}
+";
+    let functions = "
+def reply(request):
+    told = [message['content'] for message in request['messages'] if message['role'] == 'tool']
+    return told[0] if told else {'calls': [{'tool': 'inner', 'arguments': {'n': 3.0, 'more': {}}}]}
+";
+    let inner = Arc::new(compile("workflows/inner", &files(called, ""), Surroundings::NONE).unwrap());
+    let around = Surroundings { find: &|_| Ok(Arc::clone(&inner)), ..Surroundings::NONE };
+    let workflow = Arc::new(compile("workflows/test", &files(yaml, functions), around).unwrap());
+    let mut row = Row::begin(&workflow, &input(&json!({"n": 2.0})), seed()).unwrap();
+    row.act();
+    let (asked, _) = answers(&row).remove(0);
+    let parameters = &row.prompt(&asked).unwrap().tools[0]["function"]["parameters"];
+    let note = json!({"anyOf": [{"type": "string"}, {"type": "null"}]});
+    let more = json!({"type": "object", "properties": {"note": note}, "required": []});
+    let expected =
+        json!({"type": "object", "properties": {"n": {"type": "integer"}, "more": more}, "required": ["n", "more"]});
+    assert_eq!(*parameters, expected);
+    finish(&mut row, |_| 0);
+    let expected = json!({"called": "2 without a note", "told": "{\"said\":\"3 without a note\"}"});
+    assert_eq!(json!(row.output().unwrap()), expected);
+}
+
 const BOUNDED: &str = "
 workflow: test
 input: {wanted: integer}
@@ -241,6 +282,25 @@ fn the_last_reply_is_asked_for_without_tools() {
     };
     assert_eq!(offered(BOUNDED, 5), [1, 1, 0, 0]);
     assert_eq!(offered(&BOUNDED.replace("rounds: 3", "rounds: 1"), 0), [0]);
+}
+
+#[test]
+fn the_last_reply_is_asked_for_with_the_schema() {
+    let yaml =
+        BOUNDED.replace("rounds: 3", "rounds: 3\n      returns: {type: object, properties: {a: {type: integer}}}");
+    let functions = BOUNDED_FUNCTIONS.replace("return 'after %d' % calls", "return {'a': calls}");
+    let mut row = begin(&yaml, &functions, &json!({"wanted": 2}));
+    let mut has_schema = Vec::new();
+    drive(
+        &mut row,
+        |_| 0,
+        |row, request| {
+            has_schema.push(row.prompt(request).unwrap().schema.is_some());
+            row.stand_in(request)
+        },
+    );
+    assert_eq!(has_schema, [false, false, true]);
+    assert_eq!(row.output().unwrap()["answer"], json!({"a": 2}));
 }
 
 #[test]
@@ -328,7 +388,8 @@ fn is_for_guide_or_atlantis(row: &Row, request: &Request<Responder>) -> bool {
     sent["arguments"]["city"] == "Atlantis" || matches!(&request.to, Responder::Model(role) if role.as_str() == "guide")
 }
 
-/// The row can be played again from there. In whatever order answers come, the first call without one is named.
+/// The row can be played again from there, also if it was resumed on the way. In whatever order answers come, the first call
+/// without one is named.
 #[test]
 fn a_call_without_an_answer_ends_the_row() {
     let workflow = with_inner(TRIP, TRIP_FUNCTIONS);
@@ -338,25 +399,29 @@ fn a_call_without_an_answer_ends_the_row() {
         [(is_for_skies, "trip[0].weather: gone"), (is_for_guide_or_atlantis, "trip#2.said: gone")];
     for (is_lost, reason) in losses {
         for turn in 0..6 {
+            let answer = |row: &Row, request: &Request<Responder>| {
+                if is_lost(row, request) {
+                    Resolution::Lost { reason: "gone".to_owned() }
+                } else {
+                    row.stand_in(request)
+                }
+            };
+            let resume =
+                |past: &[RowEvent]| Row::resume(&workflow, &input(&json!({"city": "Rome"})), seed(), past).unwrap();
             let mut row = trip_to_rome(&workflow);
-            let events = drive(
-                &mut row,
-                |open| turn % open,
-                |row, request| {
-                    if is_lost(row, request) {
-                        Resolution::Lost { reason: "gone".to_owned() }
-                    } else {
-                        row.stand_in(request)
-                    }
-                },
-            );
+            let events = drive(&mut row, |open| turn % open, answer);
             let ending = row.ending().unwrap();
             assert_eq!((&*ending.name, &*ending.reason, ending.is_lost), ("no_answer", reason, true), "{turn}");
-            let kept = usize::try_from(row.keep_through().unwrap()).unwrap();
-            let past = &events[..=kept];
-            let mut again = Row::resume(&workflow, &input(&json!({"city": "Rome"})), seed(), past).unwrap();
-            finish(&mut again, |_| 0);
-            assert_eq!(again.output(), whole.output());
+            for cut in 0..=events.len() {
+                let mut resumed = resume(&events[..cut]);
+                let more = drive(&mut resumed, |open| turn % open, answer);
+                let all = [&events[..cut], &more].concat();
+                let kept = usize::try_from(resumed.keep_through().unwrap()).unwrap();
+                assert!(matches!(all[kept + 1].event, RowEventKind::Lost { .. }), "{turn} {cut}");
+                let mut again = resume(&all[..=kept]);
+                finish(&mut again, |_| 0);
+                assert_eq!(again.output(), whole.output());
+            }
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Steps, conditions, repair and limits.
 
+use std::sync::Arc;
+
 use domain::chat::ChatReply;
 use domain::task::{Resolution, Task};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
-use workflow::{Surroundings, compile};
+use workflow::{Surroundings, compile, play_sample};
 
 use crate::support::{compiled, files, input, problems};
 use crate::{ECHO, answers, begin, play};
@@ -226,6 +228,93 @@ output: {text: text.upper(), all: all}
 }
 
 #[test]
+fn what_an_end_rules_out_is_known_in_maps_and_loops_behind_it() {
+    let yaml = "
+workflow: test
+input: {doc: text?, xs: list<text>}
+steps:
+  none: {end: {when: doc == None, as: no_doc}}
+  m: {map: xs, as: x, steps: {n: {code: len(doc)}}, yields: {n: n, up: doc.upper()}}
+  l: {loop: {max: 3, until: len(doc) < len(t)}, state: {t: doc}, steps: {u: {code: doc.upper()}}, next: {t: t + u + doc}}
+  said: {map: xs, as: y, steps: {asked: {ask: {role: m, prompt: '{{ doc }} {{ y }}'}}}, yields: asked}
+output: {m: m, t: l.t, said: said}
+stand_ins: {m: echo}
+";
+    let row = json!({"doc": "ab", "xs": ["x"]});
+    assert_snapshot!(play(yaml, ECHO, &row), @r#"finished: {"m":[{"n":2,"up":"AB"}],"t":"abABab","said":["ab x"]} after 3 events"#);
+    assert_snapshot!(play(yaml, ECHO, &json!({"xs": []})), @"no_doc:  after 2 events");
+}
+
+#[test]
+fn an_end_rules_out_only_what_it_asks_for() {
+    let found = |end: &str| {
+        problems(
+            &format!(
+                "workflow: test\ninput: {{doc: text?, docs: list<text?>, n: number}}\nsteps:\n  none: {end}\n  size: {{code: len(doc)}}\noutput: {{size: size}}\n"
+            ),
+            "",
+        )
+    };
+    assert_eq!(found("{when: doc == None, end: {as: no_doc}}"), "");
+    assert_eq!(found("{end: {when: doc == None or n > 1, as: no_doc}}"), "");
+    for end in [
+        "{when: n > 1, end: {when: doc == None, as: no_doc}}",
+        "{end: {when: doc == None and n > 1, as: no_doc}}",
+        "{end: {when: n > 1, as: big}}",
+    ] {
+        assert!(found(end).contains("`doc` may be None here"), "{end}: {}", found(end));
+    }
+    // A local of an expression that has the same name is another value.
+    let found = found("{end: {when: 'doc == None or len([doc.upper() for doc in docs]) > 1', as: no_doc}}");
+    assert!(found.contains("steps.none.end.when: `doc` may be None here"), "{found}");
+}
+
+#[test]
+fn a_state_may_begin_as_none() {
+    let yaml = "
+workflow: test
+input: {}
+steps:
+  l:
+    loop: {max: 3, until: best.score > 2}
+    state: {best: null}
+    steps:
+      top: {code: best.score if best != None else 0}
+      size: {code: len(best) if best else 0}
+      upper: {code: best.said.upper() if best else 'NONE'}
+      said: {ask: {role: m, prompt: '{% if best %}{{ best.score }}{% else %}none{% endif %} {{ top }} {{ size }} {{ upper }}'}}
+    next: {best: \"{'score': top + 1, 'said': said}\"}
+output: {score: l.best.score, said: l.best.said}
+stand_ins: {m: echo}
+";
+    assert_snapshot!(play(yaml, ECHO, &json!({})), @r#"finished: {"score":3,"said":"2 2 2 1 1 2 NONE 0 0 NONE"} after 5 events"#);
+    let with = |upper: &str| problems(&yaml.replace("best.said.upper() if best else 'NONE'", upper), ECHO);
+    for upper in ["best.said", "best.upper()", "len(best)", "\"best['said']\"", "'[x for x in best]'"] {
+        assert!(with(upper).contains("`best` may be None here"), "{upper}: {}", with(upper));
+    }
+    let unguarded = problems(&yaml.replace("{% if best %}", "{% if top %}"), ECHO);
+    assert!(unguarded.contains("`best` may be None; ask first: {% if best %}"), "{unguarded}");
+    // What does not change stays `None`, and can be asked for all the same.
+    let constant = yaml.replace("    next: {best: \"{'score': top + 1, 'said': said}\"}\n", "");
+    let constant = constant.replace(", until: best.score > 2", "").replace("l.best.score, said: l.best.said", "l.best");
+    assert_snapshot!(play(&constant, ECHO, &json!({})), @r#"finished: {"score":null} after 5 events"#);
+}
+
+#[test]
+fn objects_are_merged() {
+    let yaml = "
+workflow: test
+input: {a: {x: number, y: text}, b: object}
+steps:
+  merged: {code: \"a | {'x': 'one', 'z': [1]}\"}
+  other: {code: \"b | {'x': 1}\"}
+output: {x: merged.x.upper(), y: merged.y, z: merged.z, other: other.x + other.q}
+";
+    let row = json!({"a": {"x": 1, "y": "why"}, "b": {"q": 2}});
+    assert_snapshot!(play(yaml, ECHO, &row), @r#"finished: {"x":"ONE","y":"why","z":[1],"other":3} after 2 events"#);
+}
+
+#[test]
 fn whole_numbers_stay_whole_whatever_their_size() {
     let yaml = "
 workflow: test
@@ -326,6 +415,43 @@ output: {one: one}
     ");
 }
 
+/// Also through others, from a text in the document, and before the step that they name.
+#[test]
+fn templates_see_what_the_files_use_that_they_include() {
+    let yaml = "
+workflow: test
+input: {a: text}
+steps:
+  one: {ask: {role: m, prompt: '{% set mark = 1 %}{% include \"middle.md\" %}'}}
+  two: {ask: {role: m, prompt: two.md.j2}}
+  late: {code: 'a + \"!\"'}
+output: {one: one, two: two}
+stand_ins: {m: echo}
+";
+    let mut files = files(yaml, ECHO);
+    for (name, text) in [
+        ("middle.md", "{{ mark }} {% include 'inner.md' %}"),
+        ("inner.md", "{{ late }}"),
+        ("two.md.j2", "{% include 'inner.md' %}?"),
+    ] {
+        files.insert(name.to_owned(), text.to_owned());
+    }
+    let workflow = Arc::new(compile("workflows/test", &files, Surroundings::NONE).unwrap());
+    let played = play_sample(&workflow, &input(&json!({"a": "x"})), 1).unwrap();
+    assert_eq!(json!(played.output), json!({"one": "1 x!", "two": "x!?"}), "{:?}", played.ending);
+
+    files.insert("inner.md".to_owned(), "{{ lat }}{{ a.b }}{{ mark }}".to_owned());
+    let found = compile("workflows/test", &files, Surroundings::NONE).err().unwrap();
+    let found: String = found.iter().map(|problem| format!("{problem}\n")).collect();
+    assert_snapshot!(found, @"
+    workflows/test/workflow.yaml:5: steps.one.ask.prompt: the template `inner.md` uses `a.b`, but a text has no `b`
+    workflows/test/workflow.yaml:5: steps.one.ask.prompt: the template `inner.md` uses `lat`, which is not there; known: a
+    workflows/test/workflow.yaml:6: steps.two.ask.prompt: the template `inner.md` uses `a.b`, but a text has no `b`
+    workflows/test/workflow.yaml:6: steps.two.ask.prompt: the template `inner.md` uses `lat`, which is not there; known: a, one
+    workflows/test/workflow.yaml:6: steps.two.ask.prompt: the template `inner.md` uses `mark`, which is not there; known: a, one
+    ");
+}
+
 #[test]
 fn names_and_ends_keep_what_they_mean() {
     let with = |steps: &str| {
@@ -344,6 +470,25 @@ fn names_and_ends_keep_what_they_mean() {
         assert!(with(steps).contains(said), "{steps}: {}", with(steps));
     }
     assert_eq!(with("  f: {code: '[len for len in l]'}\n"), "");
+}
+
+/// As in metrics: 1 and 1.0 are the same, wherever they stand.
+#[test]
+fn an_expected_output_may_write_numbers_in_either_way() {
+    let yaml = "
+workflow: test
+input: {n: number}
+steps: {all: {code: '[n, 1, {\"half\": n / 2}]'}}
+output: {all: all}
+samples:
+  - {input: {n: 2}, output: {all: [2.0, 1.0, {half: 1}]}}
+  - {input: {n: 2}, output: {all: [2, 1, {half: 2}]}}
+";
+    let workflow = compiled(yaml, "");
+    let differs = |sample: &domain::workflow::Sample| {
+        play_sample(&workflow, &sample.input, 1).unwrap().differs_from(sample).is_some()
+    };
+    assert_eq!(workflow.spec.samples.iter().map(differs).collect::<Vec<_>>(), [false, true]);
 }
 
 #[test]

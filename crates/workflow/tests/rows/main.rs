@@ -4,7 +4,9 @@
 mod agent_loop;
 mod choices;
 mod cuts;
+mod ends;
 mod language;
+mod limits;
 mod order;
 mod support;
 mod tools;

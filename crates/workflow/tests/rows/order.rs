@@ -1,5 +1,7 @@
 //! Replies in any order, requests ahead of their turn, and items that are told before the row ends.
 
+use std::collections::BTreeSet;
+
 use domain::chat::ChatReply;
 use domain::seed::Seed;
 use domain::task::{Heard, Next, Request, RequestBody, Resolution, Task};
@@ -8,7 +10,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use workflow::{OutputItem, Responder, Row, RowEvent, RowEventKind};
 
-use crate::support::{NESTED, compiled, finish, input};
+use crate::support::{NESTED, compiled, early_ends, finish, input};
 use crate::{ECHO, answers, begin};
 
 proptest! {
@@ -61,6 +63,70 @@ proptest! {
         let wasted: Vec<&String> = early.iter().filter(|(id, chat)| asked.get(*id) != Some(chat)).map(|(id, _)| id).collect();
         prop_assert!(wasted.is_empty(), "{} of {} were asked in vain", wasted.len(), early.len());
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    /// Ends and failures, too, come out the same in any order, and wherever a process dies.
+    #[test]
+    fn the_order_of_replies_does_not_change_how_a_row_ends(
+        seed in 0_i64..1000, order in prop::collection::vec(0_usize..1000, 80), cut in 0_usize..60,
+    ) {
+        let workflow = early_ends();
+        let (row, seed) = (input(&json!({"topic": "bees"})), || Seed::new(seed, "test", 0));
+        let mut first = Row::begin(&workflow, &row, seed()).unwrap();
+        finish(&mut first, |_| 0);
+        let mut order = order.into_iter().cycle();
+        let mut other = Row::begin(&workflow, &row, seed()).unwrap();
+        let events = finish(&mut other, |n| order.next().unwrap() % n);
+        prop_assert_eq!(first.ending(), other.ending());
+        let past = &events[..cut.min(events.len())];
+        let mut resumed = Row::resume(&workflow, &row, seed(), past).unwrap();
+        finish(&mut resumed, |n| order.next().unwrap() % n);
+        prop_assert_eq!(&first.ending().unwrap().name, &resumed.ending().unwrap().name);
+        prop_assert_eq!(first.output(), resumed.output());
+    }
+}
+
+/// Of these seeds, rows end in each way that the document has.
+#[test]
+fn rows_end_in_all_ways() {
+    let workflow = early_ends();
+    let ended = |seed: i64| {
+        let mut row = Row::begin(&workflow, &input(&json!({"topic": "bees"})), Seed::new(seed, "test", 0)).unwrap();
+        finish(&mut row, |_| 0);
+        row.ending().unwrap().name.clone()
+    };
+    let names: BTreeSet<String> = (0..200).map(ended).collect();
+    assert_eq!(names.into_iter().collect::<Vec<_>>(), ["finished", "invalid_reply", "stopped", "too_few"]);
+}
+
+/// A map over a reply begins with its first item, also if its `yields` wait for a step around it.
+#[test]
+fn requests_ahead_do_not_wait_for_what_only_yields_read() {
+    let yaml = "
+workflow: test
+input: {q: text}
+steps:
+  claims: {ask: {role: writer, prompt: 'claims {{ q }}', split: lines}}
+  late: {ask: {role: writer, prompt: late}}
+  checked:
+    map: claims
+    as: claim
+    steps: {verdict: {ask: {role: writer, prompt: 'judge {{ claim }}'}}}
+    yields: {verdict: verdict, late: late}
+output: {checked: checked}
+";
+    let mut row = begin(yaml, ECHO, &json!({"q": "Is it so?"}));
+    row.act();
+    let Next::Wait(open) = row.next() else { panic!("it asks") };
+    let is_of_claims =
+        |request: &&Request<Responder>| format!("{:?}", row.prompt(request)).contains("claims Is it so?");
+    let claims = open.iter().find(is_of_claims).unwrap().clone();
+    let ahead = row.prefetch_after(&claims, Heard::Text("bees fly\nstones f"));
+    let [(_, RequestBody::Chat(chat))] = &ahead[..] else { panic!("{ahead:?}") };
+    assert!(format!("{:?}", chat.messages).contains("judge bees fly"), "{chat:?}");
 }
 
 /// A map over a stream begins with the first item, searches for it, and asks about what was found, while the reply still

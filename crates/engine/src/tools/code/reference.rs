@@ -33,11 +33,11 @@ use starlark::values::{
 
 use crate::world::Node;
 
-pub use equality::{contains, equal};
+pub use equality::{contains, equal, position};
 use from_json::number;
 pub use from_json::of_json;
 use methods::methods;
-pub use to_json::json;
+pub use to_json::{json, json_within};
 use to_json::{name, node};
 
 /// Lists and dicts within each other, in an answer or in the world.
@@ -333,7 +333,8 @@ fn missing(key: Value<'_>) -> starlark::Error {
 
 /// The key to write at.
 fn text_of(key: Value<'_>) -> starlark::Result<&str> {
-    key.unpack_str().ok_or_else(|| super::broken(format!("keys of the world are texts, and {} is none", key.to_repr())))
+    key.unpack_str()
+        .ok_or_else(|| super::broken(format!("keys of the world are texts, and {} is not one", key.to_repr())))
 }
 
 starlark::methods_static!(METHODS = methods);

@@ -14,6 +14,9 @@ use domain::task::{Next, Request, RequestId, Resolution, Task};
 use serde::{Deserialize, Serialize};
 use store::journal::TaskFailure;
 
+/// With so many questions, a task waits for nothing and does not end, which is a fault of its program.
+pub const STUCK: u64 = u64::MAX;
+
 /// One thing that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -198,8 +201,14 @@ impl Task for FanOutTask {
         if self.finished {
             return Next::Done;
         }
+        if self.events == 0 || self.failure.is_some() {
+            return Next::Act;
+        }
+        if self.questions == STUCK {
+            return Next::Wait(Vec::new());
+        }
         let open = self.open();
-        if self.events == 0 || self.failure.is_some() || open.is_empty() {
+        if open.is_empty() {
             return Next::Act;
         }
         let request = |to: Step| Request { id: to.id(), role: RoleId::named(to.role()), to };

@@ -22,7 +22,12 @@ pub const MAX_VALUES: usize = 1_000_000;
 /// # Errors
 /// The value is not JSON: a function, too deep nesting, a number that is not finite.
 pub fn json(value: Value<'_>) -> Result<Json, String> {
-    Writer::default().value(value, MAX_DEPTH)
+    json_within(value, MOST_ANSWER_BYTES)
+}
+
+/// The same, of at most so many bytes.
+pub fn json_within(value: Value<'_>, most_bytes: usize) -> Result<Json, String> {
+    Writer::of(most_bytes).value(value, MAX_DEPTH)
 }
 
 /// Lists that are shared in Starlark are not in JSON, so it is counted what is written.
@@ -30,15 +35,20 @@ pub struct Writer {
     /// How many values may still be written, and how many bytes.
     left: Cell<usize>,
     bytes: Cell<usize>,
+    most_bytes: usize,
 }
 
 impl Default for Writer {
     fn default() -> Self {
-        Self { left: Cell::new(MAX_VALUES), bytes: Cell::new(MOST_ANSWER_BYTES) }
+        Self::of(MOST_ANSWER_BYTES)
     }
 }
 
 impl Writer {
+    const fn of(most_bytes: usize) -> Self {
+        Self { left: Cell::new(MAX_VALUES), bytes: Cell::new(most_bytes), most_bytes }
+    }
+
     /// What a value of the world is, as part of all that one call puts there.
     pub fn node_of(&self, value: Value<'_>, levels: usize) -> Result<Node, String> {
         self.value(value, levels).map(|json| Node::from(&json))
@@ -46,7 +56,7 @@ impl Writer {
 
     fn text<'a>(&self, text: &'a str) -> Result<&'a str, String> {
         let fewer = self.bytes.get().checked_sub(text.len());
-        self.bytes.set(fewer.ok_or_else(|| format!("holds more than {MOST_ANSWER_BYTES} bytes"))?);
+        self.bytes.set(fewer.ok_or_else(|| format!("holds more than {} bytes", self.most_bytes))?);
         Ok(text)
     }
 
