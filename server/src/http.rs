@@ -1,21 +1,20 @@
 //! The HTTP side: the API under /api/v1, the web app everywhere else. All routes stand here.
 
 pub mod access;
-pub mod allowed_urls;
 mod analytics;
 mod annotations;
 mod answer_queue;
 mod answers;
 pub mod app;
 mod archive;
-mod assets;
+pub mod assets;
 mod audit;
 mod audit_log;
 mod blind;
 mod branches;
 mod calibrations;
 mod caller;
-mod connection_permits;
+pub mod connection_permits;
 mod connections;
 mod conversations;
 mod corpora;
@@ -37,6 +36,7 @@ mod job_events;
 mod jobs;
 mod judgings;
 mod limits;
+mod lookups;
 mod models;
 mod openapi;
 mod openenv;
@@ -79,7 +79,7 @@ use utoipa_swagger_ui::SwaggerUi;
 
 use app::App;
 pub use connection_permits::Limits as ConnectionLimits;
-pub use connections::{raise_descriptors, serve};
+pub use connections::{WriteTimeout, raise_descriptors, serve};
 use error::HttpError;
 pub use operations::MonitoredProcess;
 use route::routes;

@@ -36,26 +36,26 @@ pub fn outside(order: CheckedOrder, idle_seconds: u32) -> CheckedOrder {
     CheckedOrder { config, terms }
 }
 
-/// The run that holds the episodes of an order: one that is there, or a new one. Whether it is new.
+/// The run that holds the episodes of an order: one that is there, or a new one.
 ///
 /// # Errors
 /// As [`run::insert`].
 pub async fn run_of(
     tx: &mut PgConnection,
     library: &Library,
-    CheckedOrder { config, terms }: CheckedOrder,
-) -> anyhow::Result<(Uuid, bool)> {
-    let spec = serde_json::to_value(&config)?;
+    CheckedOrder { config, terms }: &CheckedOrder,
+) -> anyhow::Result<Uuid> {
+    let spec = serde_json::to_value(config)?;
     let (project, seed, hash) = (terms.project, terms.seed, library.files.hash());
     if let Some(open) = episodes::open_run(&mut *tx, project, &hash, seed, &spec).await? {
-        return Ok((open, false));
+        return Ok(open);
     }
     // Of many that ask at once, one makes it.
     episodes::lock_runs(&mut *tx, project).await?;
     if let Some(open) = episodes::open_run(&mut *tx, project, &hash, seed, &spec).await? {
-        return Ok((open, false));
+        return Ok(open);
     }
-    Ok((run::insert(tx, library, &config, terms).await?.id, true))
+    Ok(run::insert(tx, library, config, terms.clone()).await?.id)
 }
 
 /// Clients number their groups below this; groups that nobody numbered come after.
@@ -84,21 +84,23 @@ pub enum OpenError {
     UsedUp,
 }
 
-/// Opens episodes of one group in a run.
+/// Opens episodes of one group in the run of an order.
 ///
 /// # Errors
 /// [`OpenError`], or the run's documents do not hold what it plays.
 pub async fn open(
     tx: &mut PgConnection,
     library: &Library,
-    (run, config): (&Run, &RunConfig),
+    (run, CheckedOrder { config, terms }): (Uuid, &CheckedOrder),
     new: NewGroup<'_>,
 ) -> anyhow::Result<Vec<PlannedConversation>> {
-    let Some(first) = episodes::reserve(&mut *tx, run.id, new.samples).await? else {
-        let paused = episodes::paused_because(&mut *tx, run.id).await?;
+    let repertoire = Repertoire::of(library, config)?;
+    let room = storage::of_project(&mut *tx, terms.project).await?;
+    // From here on others who open episodes of the run wait for the end of the transaction.
+    let Some(first) = episodes::reserve(&mut *tx, run, new.samples).await? else {
+        let paused = episodes::paused_because(&mut *tx, run).await?;
         return Err(paused.map_or(OpenError::UsedUp, OpenError::Paused).into());
     };
-    let room = storage::of_project(&mut *tx, run.project).await?;
     let room = room.room_for_conversations(i64::from(first) + i64::from(new.samples));
     room.map_err(|no_room| OpenError::from(control::ControlError::from(no_room)))?;
     let scenario = match new.scenario {
@@ -110,17 +112,16 @@ pub async fn open(
     };
     // Positions are used once, so a group that is numbered by one is no other's.
     let group = new.group.unwrap_or_else(|| GROUPS_BY_CLIENTS.saturating_add(first));
-    let repertoire = Repertoire::of(library, config)?;
     let found = library.scenario(scenario).map_err(|e| anyhow!(e))?;
     let playbook = library.playbook(&found.playbook).map_err(|e| anyhow!(e))?;
     let world = library.initial(found, playbook).hash.clone();
     let planned = (first..first + new.samples).map(|position| {
-        let planned = repertoire.conversation(library, run.seed, scenario, (position, group))?;
+        let planned = repertoire.conversation(library, terms.seed, scenario, (position, group))?;
         Ok(PlannedConversation { id: new.id.unwrap_or(planned.id), ..planned })
     });
     let planned = planned.collect::<anyhow::Result<Vec<_>>>()?;
     let rows: Vec<_> = planned.iter().map(|planned| (planned.clone(), world.clone())).collect();
-    episodes::insert(tx, run.id, &rows).await?;
+    episodes::insert(tx, run, &rows).await?;
     Ok(planned)
 }
 

@@ -39,8 +39,21 @@ pub async fn files(pool: &PgPool, project: Uuid) -> anyhow::Result<Files> {
 /// # Errors
 /// [`BadInput`] with what the project still lacks.
 pub async fn library(pool: &PgPool, cache: &Cache, project: Uuid) -> anyhow::Result<Arc<Library>> {
-    // It is read first: what is read later is this or newer, and what is newer has another stamp.
     let stamp = documents::stamp(&mut *pool.acquire().await?, project).await?;
+    library_at(pool, cache, project, stamp).await
+}
+
+/// Like [`library`], if the stamp of the documents was read just now: what is read after it is this or newer, and what is newer has
+/// another stamp.
+///
+/// # Errors
+/// As of [`library`].
+pub async fn library_at(
+    pool: &PgPool,
+    cache: &Cache,
+    project: Uuid,
+    stamp: (i64, i64),
+) -> anyhow::Result<Arc<Library>> {
     if let Some(known) = cache.of_project(project, stamp) {
         return Ok(known);
     }

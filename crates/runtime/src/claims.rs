@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use store::claims::{self, Claim};
 use store::control;
 use store::journal::TaskFailure;
-use store::tasks::{self, BegunTask};
+use store::tasks::BegunTask;
 use tokio::task::{Id, JoinSet};
 use tokio::time::Instant;
 use tracing::error;
@@ -74,26 +74,19 @@ impl Claims {
         self.open.keys().chain(&self.closing).copied().collect()
     }
 
-    /// Begins to play what is claimed of a run.
-    pub async fn begin<R: Runnable>(
+    /// Begins to play what is claimed of a run. `begun`: those of its tasks that have a row already.
+    pub fn begin<R: Runnable>(
         &mut self,
         claims: Vec<Claim>,
+        begun: Vec<BegunTask>,
         run: &R,
         play_with: (&CommitQueue, &Inbox),
         playing: &mut JoinSet<TaskResult>,
-    ) -> anyhow::Result<()> {
-        let id = run.control().run.id;
-        let left_behind = claims.iter().filter(|claim| claim.left_behind);
-        let left_behind: Vec<_> = left_behind.map(Claim::positions).collect();
-        let mut begun = HashMap::new();
-        if !left_behind.is_empty() {
-            let found = || async { tasks::begun(&mut *self.pool.acquire().await?, id, &left_behind).await };
-            begun.extend(store::patiently(found).await?.into_iter().map(|begun| (begun.planned.position, begun)));
-        }
+    ) {
+        let mut begun = begun.into_iter().map(|begun| (begun.planned.position, begun)).collect();
         for claim in claims {
             self.begin_one(claim, run, &mut begun, play_with, playing);
         }
-        Ok(())
     }
 
     fn begin_one<R: Runnable>(
@@ -113,14 +106,8 @@ impl Claims {
             }
             left += 1;
             let (run, first) = (run.clone(), claim.first_position);
-            let place = Place {
-                queue: queue.clone(),
-                inbox: inbox.clone(),
-                position,
-                begun: begun.map(|begun| begun.planned),
-                deaths: claim.deaths,
-                claimed,
-            };
+            let place =
+                Place { queue: queue.clone(), inbox: inbox.clone(), position, begun, deaths: claim.deaths, claimed };
             playing.spawn(async move {
                 let outcome = run.play(place).await;
                 TaskResult { run: run.control().run.id, position, claim: first, outcome }

@@ -10,6 +10,7 @@ use domain::task::OutsideAnswer;
 use parking_lot::Mutex;
 use sqlx::PgPool;
 use sqlx::postgres::PgListener;
+use store::KeptConnection;
 use store::outside_requests::{self, CHANNEL, END_EARLY, OpenRequest};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinSet;
@@ -124,7 +125,11 @@ impl Inbox {
 
     async fn deliver(&self) {
         let mut poll = Instant::now();
+        let mut db = KeptConnection::of(&self.pool);
         loop {
+            if self.shared.told.lock().is_empty() {
+                db.release();
+            }
             let is_told = tokio::select! {
                 () = self.shared.more.notified() => true,
                 () = tokio::time::sleep_until(poll) => false,
@@ -141,7 +146,7 @@ impl Inbox {
             if keys.is_empty() {
                 continue;
             }
-            let found = async { outside_requests::answers(&mut *self.pool.acquire().await?, &keys).await };
+            let found = async { outside_requests::answers(db.get().await?, &keys).await };
             match found.await {
                 Ok(found) => {
                     let mut waiting = self.shared.waiting.lock();
@@ -151,7 +156,10 @@ impl Inbox {
                         }
                     }
                 }
-                Err(error) => warn!(%error, "cannot look for answers from outside"),
+                Err(error) => {
+                    warn!(%error, "cannot look for answers from outside");
+                    db.release();
+                }
             }
         }
     }

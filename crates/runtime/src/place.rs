@@ -7,7 +7,7 @@ use domain::outcome::Blame;
 use futures::FutureExt;
 use store::claims::DEATHS_TO_QUARANTINE;
 use store::journal::TaskFailure;
-use store::tasks::{self, PlannedTask};
+use store::tasks::{self, BegunTask};
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
@@ -23,7 +23,7 @@ pub struct Place {
     pub(crate) inbox: Inbox,
     pub(crate) position: i32,
     /// The task that has begun there already, if one has.
-    pub(crate) begun: Option<PlannedTask>,
+    pub(crate) begun: Option<BegunTask>,
     /// How many processes ended while they played it, the last one playing nothing else.
     pub(crate) deaths: i16,
     /// When it was claimed here.
@@ -66,7 +66,8 @@ async fn from_where_it_stands<K: RunKind>(run: &LoadedRun<K>, place: Place) -> R
     let Place { queue, inbox, position, begun, deaths, claimed } = place;
     let watch = Stopwatch::start(claimed);
     let (planned, past) = match begun {
-        Some(planned) => {
+        Some(BegunTask { planned, has_events: false, .. }) => (planned, Some(Vec::new())),
+        Some(BegunTask { planned, .. }) => {
             let past = run.events_of(planned.id).await.map_err(|error| StopReason::Broken(error.into()))?;
             (planned, Some(past))
         }

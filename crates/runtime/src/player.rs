@@ -12,8 +12,7 @@ use std::time::Duration;
 use domain::api::{LEASE_SECONDS, RunState};
 use sqlx::PgPool;
 use store::claims::{self, QuarantinePolicy};
-use store::players;
-use store::runs;
+use store::{KeptConnection, players, runs};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -135,10 +134,11 @@ impl<R: Runnable> Player<R> {
         let queue = CommitQueue::start(&self.pool, id, &given_up, &mut writers);
         let claims = Claims::new(self.pool.clone(), id);
         let unplayable = UnplayableRuns::new(self.pool.clone(), id, self.options.only.is_some());
+        let db = KeptConnection::of(&self.pool);
         let leaving = stop.child_token();
         let working = self.work_on_jobs(id, &given_up, &leaving);
         let mut claim_loop =
-            ClaimLoop { player: self, id, claims, unplayable, playing: JoinSet::new(), queue, inbox, stuck: None };
+            ClaimLoop { player: self, id, claims, unplayable, playing: JoinSet::new(), queue, inbox, db, stuck: None };
         let end = claim_loop.work(stop, &given_up, &wake).await;
         leaving.cancel();
         // Others take up its jobs once they are released, or when it has left.

@@ -7,8 +7,7 @@ use std::time::Duration;
 use domain::api::RunState;
 use parking_lot::Mutex;
 use sqlx::PgPool;
-use store::control::CHANNEL;
-use store::runs;
+use store::{claims, control, runs};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tracing::warn;
@@ -37,8 +36,12 @@ impl Wake {
         self.bells[1].notified().await;
     }
 
-    fn ring(&self) {
-        self.bells.iter().for_each(Notify::notify_one);
+    fn ring(&self, channel: &str) {
+        self.bells[0].notify_one();
+        // Claims that are made one by one change nothing of their runs.
+        if channel != claims::CHANNEL {
+            self.bells[1].notify_one();
+        }
     }
 }
 
@@ -51,7 +54,7 @@ pub fn start<R: Runnable>(
 ) -> Wake {
     let wake = Wake::default();
     let bells = wake.clone();
-    tasks.spawn(listen(pool.clone(), CHANNEL, move || bells.ring()));
+    tasks.spawn(listen(pool.clone(), &[control::CHANNEL, claims::CHANNEL], move |channel| bells.ring(channel)));
     tasks.spawn(follow(pool.clone(), player, poll, Arc::clone(runs), wake.clone()));
     wake
 }

@@ -8,6 +8,9 @@ use uuid::Uuid;
 
 use super::{Result, StoreError};
 
+/// Where players hear that there is something to claim, of runs that are as they were.
+pub const CHANNEL: &str = "groundstate_claims";
+
 /// Positions of a run that one player plays.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
@@ -57,6 +60,12 @@ pub struct ClaimRequest<'a> {
     pub quarantined: QuarantinePolicy,
 }
 
+impl ClaimRequest<'_> {
+    fn kinds(&self) -> Vec<String> {
+        self.kinds.iter().map(|kind| (*kind).to_owned()).collect()
+    }
+}
+
 impl Claim {
     pub fn positions(&self) -> std::ops::RangeInclusive<i32> {
         self.first_position..=self.last_position
@@ -87,10 +96,38 @@ pub fn is_given_up(error: &StoreError) -> bool {
 /// # Errors
 /// Also if the player was given up ([`is_given_up`]).
 pub async fn claim(db: &mut PgConnection, player: i64, wanted: &ClaimRequest<'_>) -> Result<Option<Claim>> {
-    let kinds: Vec<String> = wanted.kinds.iter().map(|kind| (*kind).to_owned()).collect();
-    if any_left_behind(&mut *db).await?
-        && let Some(run) = left_behind(&mut *db, &kinds, wanted).await?
+    let waiting = waiting(&mut *db).await?;
+    let run = if waiting.left_behind { left_behind(&mut *db, wanted).await? } else { None };
+    claim_one(db, player, wanted, run, waiting.new).await
+}
+
+/// Like [`claim`], and of claims of one position many at once.
+///
+/// # Errors
+/// Also if the player was given up ([`is_given_up`]).
+pub async fn claim_some(db: &mut PgConnection, player: i64, wanted: &ClaimRequest<'_>) -> Result<Vec<Claim>> {
+    let waiting = waiting(&mut *db).await?;
+    let run = if waiting.left_behind { left_behind(&mut *db, wanted).await? } else { None };
+    if let Some(run) = run
+        && wanted.quarantined != QuarantinePolicy::Only
     {
+        let claims = claim_single_positions(&mut *db, player, run, wanted.most).await?;
+        if !claims.is_empty() {
+            return Ok(claims);
+        }
+    }
+    Ok(claim_one(db, player, wanted, run, waiting.new).await?.into_iter().collect())
+}
+
+/// A claim that was left behind of a run, or else something new, if there may be any.
+async fn claim_one(
+    db: &mut PgConnection,
+    player: i64,
+    wanted: &ClaimRequest<'_>,
+    left_behind: Option<Uuid>,
+    may_be_new: bool,
+) -> Result<Option<Claim>> {
+    if let Some(run) = left_behind {
         let mut tx = db.begin().await?;
         let claim = claim_left(&mut tx, player, wanted, run).await?;
         tx.commit().await?;
@@ -98,11 +135,11 @@ pub async fn claim(db: &mut PgConnection, player: i64, wanted: &ClaimRequest<'_>
             return Ok(claim);
         }
     }
-    if wanted.quarantined == QuarantinePolicy::Only {
+    if wanted.quarantined == QuarantinePolicy::Only || !may_be_new {
         return Ok(None);
     }
     let mut tx = db.begin().await?;
-    let claim = claim_new(&mut tx, player, &kinds, wanted).await?;
+    let claim = claim_new(&mut tx, player, wanted).await?;
     tx.commit().await?;
     Ok(claim)
 }
@@ -120,18 +157,28 @@ pub async fn free_unknown(db: &mut PgConnection, player: i64, known: &[(Uuid, i3
     Ok(freed.execute(db).await?.rows_affected())
 }
 
-/// Whether anybody left a claim behind. Mostly nobody has, and then there is no need to compare all runs.
-async fn any_left_behind(db: &mut PgConnection) -> Result<bool> {
-    let any = sqlx::query_scalar!(
+/// What there is to claim, whoever may claim it.
+struct Waiting {
+    left_behind: bool,
+    /// Positions that were never claimed.
+    new: bool,
+}
+
+/// Mostly there is nothing, and then there is no need to compare all runs, nor to lock one.
+async fn waiting(db: &mut PgConnection) -> Result<Waiting> {
+    let waiting = sqlx::query_as!(
+        Waiting,
         r#"SELECT EXISTS (SELECT FROM claims JOIN runs ON runs.id = run_id
-               WHERE player IS NULL AND state = 'running' AND finished_at IS NULL) AS "any!""#
+               WHERE player IS NULL AND state = 'running' AND finished_at IS NULL) AS "left_behind!",
+             EXISTS (SELECT FROM runs WHERE state = 'running' AND finished_at IS NULL
+               AND next_position < least(planned, (budget ->> 'conversations')::int)) AS "new!""#
     );
-    Ok(any.fetch_one(db).await?)
+    Ok(waiting.fetch_one(db).await?)
 }
 
 /// A run with a claim that nobody holds, and with room for it. Runs that have something new to play go first if their project is
 /// played less, or else if they are of higher priority, or of the same and played less.
-async fn left_behind(db: &mut PgConnection, kinds: &[String], wanted: &ClaimRequest<'_>) -> Result<Option<Uuid>> {
+async fn left_behind(db: &mut PgConnection, wanted: &ClaimRequest<'_>) -> Result<Option<Uuid>> {
     let run = sqlx::query_scalar!(
         "WITH shares AS (
              SELECT project_id, sum(last_position - first_position + 1) AS held
@@ -156,7 +203,7 @@ async fn left_behind(db: &mut PgConnection, kinds: &[String], wanted: &ClaimRequ
                  AND (other.max_in_flight IS NULL OR other.claimed < other.max_in_flight))
          ORDER BY open.share, open.priority DESC, open.created_at, first_position LIMIT 1",
         wanted.only,
-        kinds,
+        &wanted.kinds(),
         wanted.except,
         DEATHS_TO_QUARANTINE,
         wanted.quarantined.wanted()
@@ -202,8 +249,9 @@ async fn claim_left(db: &mut PgConnection, player: i64, wanted: &ClaimRequest<'_
     Ok(left.fetch_optional(db).await?)
 }
 
-/// Takes more claims of one position each, of a run that has left one behind: new episodes and answers to those that are with no
-/// player make them one by one, and a statement takes many. None of a run that bounds what is played of it at once.
+/// Takes claims of one position each that were left behind of a run: new episodes and answers to those that are with no player make
+/// them one by one, and a statement takes many. It does not lock the run's row, so it does not wait for episodes that are being
+/// opened. None of a run that bounds what is played of it at once.
 pub async fn claim_single_positions(db: &mut PgConnection, player: i64, run: Uuid, most: i32) -> Result<Vec<Claim>> {
     let claims = sqlx::query_as!(
         Claim,
@@ -221,12 +269,7 @@ pub async fn claim_single_positions(db: &mut PgConnection, player: i64, run: Uui
     Ok(claims.fetch_all(db).await?)
 }
 
-async fn claim_new(
-    db: &mut PgConnection,
-    player: i64,
-    kinds: &[String],
-    wanted: &ClaimRequest<'_>,
-) -> Result<Option<Claim>> {
+async fn claim_new(db: &mut PgConnection, player: i64, wanted: &ClaimRequest<'_>) -> Result<Option<Claim>> {
     let next = sqlx::query_scalar!(
         "WITH shares AS (
              SELECT project_id, sum(last_position - first_position + 1) AS held
@@ -242,7 +285,7 @@ async fn claim_new(
            AND (r.max_in_flight IS NULL OR busy.played < r.max_in_flight)
          ORDER BY coalesce(shares.held, 0), r.priority DESC, busy.positions, r.created_at LIMIT 1 FOR UPDATE OF r",
         wanted.only,
-        kinds,
+        &wanted.kinds(),
         wanted.except
     );
     let Some(run) = next.fetch_optional(&mut *db).await? else { return Ok(None) };
@@ -272,11 +315,13 @@ async fn claim_new(
 /// Ends claims of one run, named by their first positions: all their positions have ended. True if the run has ended with them.
 /// Of a player that was given up nothing is heard: others hold its claims.
 pub async fn done(db: &mut PgConnection, player: i64, run: Uuid, claims: &[i32]) -> Result<bool> {
-    // The lock makes players that end the last claims of a run take turns, so that one of them sees that it has ended.
+    // The lock makes players that end the last claims of a run take turns, so that one of them sees that it has ended. A run of
+    // episodes has no end, and all its positions are claimed when they are added: whoever opens one need not wait.
     let all_claimed = sqlx::query_scalar!(
         r#"SELECT next_position >= least(planned, (budget ->> 'conversations')::int) AS "all_claimed!"
-           FROM runs WHERE id = $1 FOR NO KEY UPDATE"#,
-        run
+           FROM runs WHERE id = $1 AND kind <> $2 FOR NO KEY UPDATE"#,
+        run,
+        super::runs::EPISODES
     );
     let all_claimed = all_claimed.fetch_optional(&mut *db).await?.unwrap_or(false);
     let own = sqlx::query!(
@@ -299,9 +344,8 @@ pub async fn done(db: &mut PgConnection, player: i64, run: Uuid, claims: &[i32])
     .await?;
     let ended = sqlx::query!(
         "UPDATE runs SET finished_at = now() WHERE id = $1 AND next_position = planned AND finished_at IS NULL
-             AND kind <> $2 AND NOT EXISTS (SELECT FROM claims WHERE run_id = $1)",
-        run,
-        super::runs::EPISODES
+             AND NOT EXISTS (SELECT FROM claims WHERE run_id = $1)",
+        run
     );
     Ok(ended.execute(db).await?.rows_affected() > 0)
 }

@@ -3,6 +3,7 @@
 
 use domain::budget::Budget;
 use domain::storage::NoRoom;
+use domain::workflow::BuiltInEnd;
 use sqlx::types::Json;
 use sqlx::{Connection, PgConnection, Postgres, Transaction};
 use uuid::Uuid;
@@ -100,8 +101,9 @@ pub async fn set_budget(db: &mut PgConnection, run: Uuid, budget: &Budget) -> Re
     commit_and_notify(tx, run).await
 }
 
-/// Plays again what somebody else than the agent spoiled, and says how many: each gets another attempt, and the spoiled
-/// one is kept and counted apart. What stands between conversations that are being played is left for the next time.
+/// Plays again what somebody else than the agent spoiled, and rows whose end another attempt can change
+/// ([`BuiltInEnd::RETRIED`]). Returns how many: each gets another attempt, and the spoiled one is kept and counted apart. What
+/// stands between tasks that are being played is left for the next time.
 ///
 /// # Errors
 /// Also [`StoreError::Deleted`](super::StoreError::Deleted): a dataset or an index that the run reads is not there any more.
@@ -112,12 +114,17 @@ pub async fn retry_failed(db: &mut PgConnection, run: Uuid) -> Result<i64> {
     }
     let mut tx = change(db, run, Change::Uncancelled).await?;
     super::run_inputs::hold(&mut tx, &stored.spec).await?;
+    let ends = BuiltInEnd::RETRIED.map(|end| end.to_string()).to_vec();
     let spoiled = sqlx::query!(
         r#"UPDATE tasks SET superseded = true
-           WHERE run_id = $1 AND NOT superseded AND outcome = 'failed' AND blame <> 'agent' AND NOT EXISTS (
-               SELECT FROM claims WHERE run_id = $1 AND position BETWEEN first_position AND last_position)
+           WHERE run_id = $1 AND NOT superseded AND outcome = 'failed'
+               AND CASE WHEN $2 THEN blame = ANY($3::text[]) ELSE blame <> 'agent' END
+               AND NOT EXISTS (
+                   SELECT FROM claims WHERE run_id = $1 AND position BETWEEN first_position AND last_position)
            RETURNING id, position, attempt, blame AS "blame!", keep_through"#,
-        run
+        run,
+        super::runs::plays_rows(&stored.kind),
+        &ends
     );
     let spoiled = spoiled.fetch_all(&mut *tx).await?;
     let ids: Vec<Uuid> = spoiled.iter().map(|row| row.id).collect();

@@ -1,5 +1,7 @@
 //! Tokens that may only act in one episode.
 
+use std::collections::HashMap;
+
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -21,21 +23,25 @@ pub async fn set(tx: &mut PgConnection, user: Uuid, episodes: &[Uuid], secret_ha
     Ok(set.execute(tx).await?.rows_affected() == episodes.len() as u64)
 }
 
-/// The episode of a token and the user who opened it, unless that user is disabled.
-pub async fn used(db: &mut PgConnection, secret_hash: &[u8]) -> Result<Option<(Uuid, User)>> {
-    let row = sqlx::query!(
-        "SELECT task_id, users.id, name, password_hash, administrator, disabled_at, created_at
-         FROM episode_tokens JOIN users ON users.id = user_id WHERE secret_hash = $1 AND disabled_at IS NULL",
-        secret_hash
+/// The episodes of the tokens of these secrets, each with the user who opened it, unless that user is disabled.
+pub async fn used(db: &mut PgConnection, secret_hashes: &[Vec<u8>]) -> Result<HashMap<Vec<u8>, (Uuid, User)>> {
+    let rows = sqlx::query!(
+        "SELECT secret_hash, task_id, users.id, name, password_hash, administrator, disabled_at, created_at
+         FROM episode_tokens JOIN users ON users.id = user_id WHERE secret_hash = ANY($1) AND disabled_at IS NULL",
+        secret_hashes
     );
-    let Some(row) = row.fetch_optional(db).await? else { return Ok(None) };
-    let user = User {
-        id: row.id,
-        name: row.name,
-        password_hash: row.password_hash,
-        administrator: row.administrator,
-        disabled_at: row.disabled_at,
-        created_at: row.created_at,
-    };
-    Ok(Some((row.task_id, user)))
+    let rows = rows.fetch_all(db).await?.into_iter();
+    Ok(rows
+        .map(|row| {
+            let user = User {
+                id: row.id,
+                name: row.name,
+                password_hash: row.password_hash,
+                administrator: row.administrator,
+                disabled_at: row.disabled_at,
+                created_at: row.created_at,
+            };
+            (row.secret_hash, (row.task_id, user))
+        })
+        .collect())
 }

@@ -1,14 +1,18 @@
 //! Episodes: conversations whose agent is outside. Each is added to its run when somebody asks for it, and waits for its agent as
 //! a row.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use domain::api::RunState;
 use domain::outcome::{Blame, Outcome};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::conversations::{self, PlannedConversation};
-use super::{BadRow, Result, control, runs};
+use super::{BadRow, Result, claims, events, runs};
 
 /// Until the transaction ends nobody else looks for a run of episodes of the project, to make one if there is none.
 pub async fn lock_runs(db: &mut PgConnection, project: Uuid) -> Result<()> {
@@ -83,7 +87,7 @@ pub async fn insert(db: &mut PgConnection, run: Uuid, new: &[(PlannedConversatio
         &column(|one| one.persona.clone()),
         &column(|one| one.complexity.clone()),
         &new.iter().map(|(_, world)| world.clone()).collect::<Vec<_>>(),
-        control::CHANNEL
+        claims::CHANNEL
     )
     .fetch_one(db)
     .await?;
@@ -103,65 +107,111 @@ pub struct Episode {
     pub outcome: Option<Outcome>,
     pub run_state: RunState,
     pub paused_because: Option<String>,
+    /// `None` if they were not asked for.
+    pub events: Option<NewEvents>,
+}
+
+/// The events of an episode after one, as they were when the rest of it was read.
+#[derive(Debug, Clone)]
+pub struct NewEvents {
+    /// All from the first one on after -1.
+    pub after: i32,
+    encoded: Arc<[String]>,
+}
+
+impl NewEvents {
+    /// # Errors
+    /// They are no events of this type.
+    pub fn read<E: DeserializeOwned>(&self, task: Uuid) -> Result<Vec<E>> {
+        self.encoded.iter().map(|event| events::read(task, event)).collect()
+    }
 }
 
 /// The turn of an agent that is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgentRequest {
-    pub request: i64,
     /// The event that the turn will be.
     pub turn: u32,
     /// The reward if the agent ended the episode instead; `None`: somebody else has spoiled it.
     pub reward_if_ended: Option<u8>,
 }
 
-pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Episode>> {
+/// An episode, and the number of the event after which its events are read, too; `None`: none of them.
+pub type EpisodeQuery = (Uuid, Option<i32>);
+
+/// Where episodes stand. Those that are not there are left out.
+pub async fn get_all(db: &mut PgConnection, wanted: &[EpisodeQuery]) -> Result<HashMap<EpisodeQuery, Episode>> {
+    let (ids, after): (Vec<Uuid>, Vec<Option<i32>>) = wanted.iter().copied().unzip();
     // By `answered_at`, which is null when the answer is: PostgreSQL would else read the index of all that is open, with what was
     // answered since it was vacuumed.
-    let row = sqlx::query!(
-        r#"SELECT run_id, position, scenario AS "scenario!", repeat AS "repeat!", persona AS "persona!",
-                  complexity AS "complexity!", attempt, outcome, blame, reason, state, paused_because,
-                  open.request AS "request?", (open.body ->> 'turn')::bigint AS turn,
-                  (open.body ->> 'reward_if_ended')::smallint AS reward,
+    let rows = sqlx::query!(
+        r#"SELECT wanted.task AS "id!", wanted.after_seq, run_id AS "run_id!", position AS "position!", scenario AS "scenario!",
+                  repeat AS "repeat!", persona AS "persona!", complexity AS "complexity!", attempt AS "attempt!", outcome, blame,
+                  reason, state AS "state!", paused_because, open.task_id IS NOT NULL AS "waits!",
+                  (open.body ->> 'turn')::bigint AS turn, (open.body ->> 'reward_if_ended')::smallint AS reward,
                   EXISTS (SELECT FROM endpoint_agents AS agent WHERE agent.task_id = tasks.id
-                          AND (endpoint IS NOT NULL OR leased_until > now())) AS "by_endpoint!"
-           FROM tasks JOIN runs ON runs.id = run_id
-           LEFT JOIN LATERAL (SELECT request, body FROM requests WHERE task_id = tasks.id AND answered_at IS NULL LIMIT 1) AS open ON true
-           WHERE tasks.id = $1 AND runs.kind = $2"#,
-        id,
+                          AND (endpoint IS NOT NULL OR leased_until > now())) AS "by_endpoint!",
+                  ARRAY(SELECT event::text FROM events WHERE events.task_id = tasks.id AND seq > wanted.after_seq
+                        ORDER BY seq) AS "events!"
+           FROM unnest($1::uuid[], $2::int[]) AS wanted (task, after_seq)
+           JOIN tasks ON tasks.id = wanted.task JOIN runs ON runs.id = run_id
+           LEFT JOIN LATERAL (SELECT task_id, body FROM requests WHERE task_id = tasks.id AND answered_at IS NULL LIMIT 1) AS open ON true
+           WHERE runs.kind = $3"#,
+        &ids,
+        &after as &[Option<i32>],
         runs::EPISODES
     );
-    let Some(row) = row.fetch_optional(db).await? else { return Ok(None) };
-    let outcome = conversations::outcome("tasks", id, row.outcome.as_deref(), row.blame.as_deref(), row.reason)?;
-    let state = row.state.parse().map_err(|_| BadRow {
-        table: "runs",
-        column: "state",
-        row: row.run_id.to_string(),
-        reason: format!("`{}` is no state", row.state),
-    })?;
-    // What a cancelled run leaves behind is played by nobody.
-    let cancelled = || Outcome::Failed { blame: Blame::Infrastructure, reason: "its run was cancelled".to_owned() };
-    let outcome = outcome.or_else(|| (state == RunState::Cancelled).then(cancelled));
-    let turn = row.turn.and_then(|turn| u32::try_from(turn).ok()).unwrap_or_default();
-    Ok(Some(Episode {
-        run: row.run_id,
-        planned: PlannedConversation {
-            id,
-            position: row.position,
-            scenario: row.scenario,
-            repeat: row.repeat,
-            persona: row.persona,
-            complexity: row.complexity,
-            attempt: row.attempt,
-        },
-        waiting: row.request.map(|request| AgentRequest {
-            request,
-            turn,
-            reward_if_ended: row.reward.and_then(|reward| u8::try_from(reward).ok()),
-        }),
-        by_endpoint: row.by_endpoint,
-        outcome,
-        run_state: state,
-        paused_because: row.paused_because,
-    }))
+    let mut episodes = HashMap::with_capacity(wanted.len());
+    for row in rows.fetch_all(db).await? {
+        let id = row.id;
+        let outcome = conversations::outcome("tasks", id, row.outcome.as_deref(), row.blame.as_deref(), row.reason)?;
+        let state = row.state.parse().map_err(|_| BadRow {
+            table: "runs",
+            column: "state",
+            row: row.run_id.to_string(),
+            reason: format!("`{}` is no state", row.state),
+        })?;
+        // What a cancelled run leaves behind is played by nobody.
+        let cancelled = || Outcome::Failed { blame: Blame::Infrastructure, reason: "its run was cancelled".to_owned() };
+        let outcome = outcome.or_else(|| (state == RunState::Cancelled).then(cancelled));
+        let turn = row.turn.and_then(|turn| u32::try_from(turn).ok()).unwrap_or_default();
+        let reward_if_ended = row.reward.and_then(|reward| u8::try_from(reward).ok());
+        let episode = Episode {
+            run: row.run_id,
+            planned: PlannedConversation {
+                id,
+                position: row.position,
+                scenario: row.scenario,
+                repeat: row.repeat,
+                persona: row.persona,
+                complexity: row.complexity,
+                attempt: row.attempt,
+            },
+            waiting: row.waits.then_some(AgentRequest { turn, reward_if_ended }),
+            by_endpoint: row.by_endpoint,
+            outcome,
+            run_state: state,
+            paused_because: row.paused_because,
+            events: row.after_seq.map(|after| NewEvents { after, encoded: row.events.into() }),
+        };
+        episodes.insert((id, row.after_seq), episode);
+    }
+    Ok(episodes)
+}
+
+/// The requests by which episodes wait for these turns of their agents, where their runs go on.
+pub async fn open_turns(db: &mut PgConnection, turns: &[(Uuid, u32)]) -> Result<HashMap<(Uuid, u32), i64>> {
+    let (ids, numbers): (Vec<Uuid>, Vec<i64>) = turns.iter().map(|(id, turn)| (*id, i64::from(*turn))).unzip();
+    // As texts: what stands in requests to others may be no number.
+    let rows = sqlx::query!(
+        r#"SELECT wanted.task AS "id!", wanted.turn AS "turn!", request
+           FROM unnest($1::uuid[], $2::bigint[]) AS wanted (task, turn)
+           JOIN requests ON task_id = wanted.task AND answered_at IS NULL AND body ->> 'turn' = wanted.turn::text
+           JOIN runs ON runs.id = run_id WHERE state = 'running' AND runs.kind = $3"#,
+        &ids,
+        &numbers,
+        runs::EPISODES
+    );
+    let rows = rows.fetch_all(db).await?.into_iter();
+    Ok(rows.filter_map(|row| Some(((row.id, u32::try_from(row.turn).ok()?), row.request))).collect())
 }

@@ -13,7 +13,7 @@ pub async fn of<E: DeserializeOwned>(db: &mut PgConnection, task: Uuid) -> Resul
         sqlx::query_scalar!(r#"SELECT event::text AS "event!" FROM events WHERE task_id = $1 ORDER BY seq"#, task)
             .fetch_all(db)
             .await?;
-    rows.into_iter().map(|event| serde_json::from_str(&event).map_err(|e| bad(task, &e).into())).collect()
+    rows.iter().map(|event| read(task, event)).collect()
 }
 
 /// Hands over the events of a task in order, one at a time.
@@ -22,7 +22,7 @@ pub async fn each<E: DeserializeOwned>(db: &mut PgConnection, task: Uuid, mut ea
         sqlx::query_scalar!(r#"SELECT event::text AS "event!" FROM events WHERE task_id = $1 ORDER BY seq"#, task);
     let mut rows = query.fetch(db);
     while let Some(event) = rows.try_next().await? {
-        each(serde_json::from_str(&event).map_err(|error| bad(task, &error))?);
+        each(read(task, &event)?);
     }
     Ok(())
 }
@@ -35,8 +35,7 @@ pub async fn page<E: DeserializeOwned>(db: &mut PgConnection, task: Uuid, after:
         after,
         limit
     );
-    let rows = rows.fetch_all(db).await?.into_iter();
-    rows.map(|event| serde_json::from_str(&event).map_err(|e| bad(task, &e).into())).collect()
+    rows.fetch_all(db).await?.iter().map(|event| read(task, event)).collect()
 }
 
 /// Gives retries the events that they begin with: `to[i]` those of `from[i]`, up to number `through[i]`.
@@ -53,6 +52,11 @@ pub async fn copy_through(db: &mut PgConnection, from: &[Uuid], to: &[Uuid], thr
     .execute(db)
     .await?;
     Ok(())
+}
+
+/// An event as it is stored.
+pub(crate) fn read<E: DeserializeOwned>(task: Uuid, event: &str) -> Result<E> {
+    serde_json::from_str(event).map_err(|error| bad(task, &error).into())
 }
 
 fn bad(task: Uuid, reason: &impl ToString) -> BadRow {

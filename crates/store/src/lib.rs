@@ -4,6 +4,7 @@ pub mod annotations;
 pub mod answers;
 pub mod audit;
 pub mod backup;
+mod batched_lookup;
 pub mod branches;
 pub mod calibrations;
 pub mod cancelled_reads;
@@ -33,6 +34,7 @@ pub mod join_tokens;
 pub mod journal;
 pub mod judgings;
 pub mod keepalive;
+mod kept_connection;
 pub mod ledger;
 pub mod material;
 pub mod measure;
@@ -58,6 +60,8 @@ pub mod verdicts;
 pub mod workers;
 pub mod worlds;
 
+pub use batched_lookup::{BatchedLookup, LookUpAll};
+pub use kept_connection::KeptConnection;
 pub use outage::{Outage, ReconnectBackoff, patiently};
 
 use std::time::{Duration, Instant};

@@ -9,7 +9,7 @@ use serde_json::Value;
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
-use super::{BadRow, Result, StoreError, control, interval, players};
+use super::{BadRow, Result, StoreError, claims, interval, players};
 
 /// Where players hear that a request was answered.
 pub const CHANNEL: &str = "groundstate_requests";
@@ -130,7 +130,7 @@ pub async fn answer_all(
         &answers.iter().map(|(_, request, _)| *request).collect::<Vec<_>>(),
         &texts,
         CHANNEL,
-        control::CHANNEL
+        claims::CHANNEL
     );
     Ok(answered.fetch_all(db).await?.into_iter().map(|row| (row.task_id, row.request)).collect())
 }
@@ -159,7 +159,7 @@ pub async fn end_early(db: &mut PgConnection, task: Uuid, reason: &str) -> Resul
         END_EARLY,
         reason,
         CHANNEL,
-        control::CHANNEL
+        claims::CHANNEL
     )
     .fetch_all(db)
     .await?;
@@ -184,7 +184,7 @@ pub async fn expire(db: &mut PgConnection) -> Result<usize> {
          )
          SELECT pg_notify($1, task_id::text), (SELECT pg_notify($2, run_id::text) FROM woken LIMIT 1) AS told FROM expired",
         CHANNEL,
-        control::CHANNEL
+        claims::CHANNEL
     );
     Ok(expired.fetch_all(db).await?.len())
 }
@@ -219,8 +219,14 @@ pub(crate) async fn forget(db: &mut PgConnection, taken: &[(Uuid, i64)]) -> Resu
 
 /// Forgets the requests of tasks that have ended, and tells who waits for their ends.
 pub(crate) async fn close(db: &mut PgConnection, tasks: &[Uuid]) -> Result<()> {
-    sqlx::query!("DELETE FROM requests WHERE task_id = ANY($1)", tasks).execute(&mut *db).await?;
-    sqlx::query!("SELECT pg_notify($1, id::text) FROM unnest($2::uuid[]) AS id", WAITING, tasks).fetch_all(db).await?;
+    sqlx::query!(
+        "WITH closed AS (DELETE FROM requests WHERE task_id = ANY($2))
+         SELECT pg_notify($1, id::text) FROM unnest($2::uuid[]) AS id",
+        WAITING,
+        tasks
+    )
+    .fetch_all(db)
+    .await?;
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! Projects, and who may do what in them.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -111,6 +113,39 @@ pub async fn of_conversation(db: &mut PgConnection, id: Uuid) -> Result<Option<P
         id
     );
     Ok(project.fetch_optional(db).await?)
+}
+
+/// A project, and what a person is in it.
+#[derive(Debug, Clone)]
+pub struct ProjectWithRole {
+    pub project: Project,
+    /// `None` if they are no member.
+    pub role: Option<String>,
+}
+
+/// The projects of conversations, each for a person. Conversations that are not there are left out.
+pub async fn of_conversations(
+    db: &mut PgConnection,
+    wanted: &[(Uuid, Uuid)],
+) -> Result<HashMap<(Uuid, Uuid), ProjectWithRole>> {
+    let (conversations, people): (Vec<Uuid>, Vec<Uuid>) = wanted.iter().copied().unzip();
+    let rows = sqlx::query!(
+        r#"SELECT wanted.conversation AS "conversation!", wanted.person AS "person!", p.id AS "id!", p.name AS "name!",
+                  p.title AS "title!", p.created_at AS "created_at!", m.role AS "role?"
+           FROM unnest($1::uuid[], $2::uuid[]) AS wanted (conversation, person)
+           JOIN tasks ON tasks.id = wanted.conversation JOIN runs ON runs.id = tasks.run_id
+           JOIN projects p ON p.id = runs.project_id
+           LEFT JOIN memberships m ON m.project_id = p.id AND m.user_id = wanted.person"#,
+        &conversations,
+        &people
+    );
+    let rows = rows.fetch_all(db).await?.into_iter();
+    Ok(rows
+        .map(|row| {
+            let project = Project { id: row.id, name: row.name, title: row.title, created_at: row.created_at };
+            ((row.conversation, row.person), ProjectWithRole { project, role: row.role })
+        })
+        .collect())
 }
 
 /// The project of a judging.

@@ -48,12 +48,15 @@ pub(crate) fn retry_id(spoiled: &Uuid) -> Uuid {
 pub struct BegunTask {
     pub planned: PlannedTask,
     pub ended: bool,
+    /// Not of one that has only a row, such as an episode that was opened just now.
+    pub has_events: bool,
 }
 
 /// Those of ranges of positions that have begun: of each position the last attempt.
 pub async fn begun(db: &mut PgConnection, run: Uuid, ranges: &[RangeInclusive<i32>]) -> Result<Vec<BegunTask>> {
     let rows = sqlx::query!(
-        r#"SELECT id, position, scenario, repeat, persona, complexity, attempt, outcome IS NOT NULL AS "ended!"
+        r#"SELECT id, position, scenario, repeat, persona, complexity, attempt, outcome IS NOT NULL AS "ended!",
+                  EXISTS (SELECT FROM events WHERE task_id = tasks.id) AS "has_events!"
            FROM unnest($2::int[], $3::int[]) AS range (first, last)
            JOIN tasks ON run_id = $1 AND position BETWEEN first AND last AND NOT superseded"#,
         run,
@@ -70,6 +73,7 @@ pub async fn begun(db: &mut PgConnection, run: Uuid, ranges: &[RangeInclusive<i3
                 conversation: plan(row.scenario, row.repeat, row.persona, row.complexity),
             },
             ended: row.ended,
+            has_events: row.has_events,
         })
         .collect())
 }

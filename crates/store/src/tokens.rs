@@ -1,5 +1,7 @@
 //! API tokens.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -41,47 +43,66 @@ pub async fn insert(db: &mut PgConnection, token: &Token, secret_hash: &[u8]) ->
     Ok(())
 }
 
-/// The token of a secret that has not expired, and its person, who may still sign in. That it was used is kept to the minute.
-pub async fn used(db: &mut PgConnection, secret_hash: &[u8], now: DateTime<Utc>) -> Result<Option<(Token, User)>> {
-    let row = sqlx::query!(
-        "SELECT t.id, user_id, project_id, t.name, scopes, t.created_at, expires_at, last_used_at,
+/// The tokens of these secrets that have not expired, and their people, who may still sign in. That they were used is kept to the
+/// minute.
+pub async fn used(
+    db: &mut PgConnection,
+    secret_hashes: &[Vec<u8>],
+    now: DateTime<Utc>,
+) -> Result<HashMap<Vec<u8>, (Token, User)>> {
+    let rows = sqlx::query!(
+        "SELECT secret_hash, t.id, user_id, project_id, t.name, scopes, t.created_at, expires_at, last_used_at,
                 users.name AS user_name, password_hash, administrator, disabled_at, users.created_at AS user_since
          FROM api_tokens t JOIN users ON users.id = user_id
-         WHERE secret_hash = $1 AND (expires_at IS NULL OR expires_at > $2) AND disabled_at IS NULL",
-        secret_hash,
+         WHERE secret_hash = ANY($1) AND (expires_at IS NULL OR expires_at > $2) AND disabled_at IS NULL",
+        secret_hashes,
         now
     );
-    let Some(row) = row.fetch_optional(&mut *db).await? else { return Ok(None) };
-    if row.last_used_at.is_none_or(|last| last < now - NOTED_AGAIN) {
-        // Of many requests at once one notes it.
-        sqlx::query!(
-            "UPDATE api_tokens SET last_used_at = $2
-         WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2::timestamptz - interval '1 minute')",
-            row.id,
-            now
-        )
-        .execute(db)
-        .await?;
+    let rows = rows.fetch_all(&mut *db).await?;
+    let is_due = |last: Option<DateTime<Utc>>| last.is_none_or(|last| last < now - NOTED_AGAIN);
+    let due: Vec<Uuid> = rows.iter().filter(|row| is_due(row.last_used_at)).map(|row| row.id).collect();
+    if !due.is_empty() {
+        note_used(db, &due, now).await?;
     }
-    let user = User {
-        id: row.user_id,
-        name: row.user_name,
-        password_hash: row.password_hash,
-        administrator: row.administrator,
-        disabled_at: row.disabled_at,
-        created_at: row.user_since,
-    };
-    let token = Token {
-        id: row.id,
-        user_id: row.user_id,
-        project_id: row.project_id,
-        name: row.name,
-        scopes: row.scopes,
-        created_at: row.created_at,
-        expires_at: row.expires_at,
-        last_used_at: row.last_used_at,
-    };
-    Ok(Some((token, user)))
+    Ok(rows
+        .into_iter()
+        .map(|row| {
+            let user = User {
+                id: row.user_id,
+                name: row.user_name,
+                password_hash: row.password_hash,
+                administrator: row.administrator,
+                disabled_at: row.disabled_at,
+                created_at: row.user_since,
+            };
+            let token = Token {
+                id: row.id,
+                user_id: row.user_id,
+                project_id: row.project_id,
+                name: row.name,
+                scopes: row.scopes,
+                created_at: row.created_at,
+                expires_at: row.expires_at,
+                last_used_at: row.last_used_at,
+            };
+            (row.secret_hash, (token, user))
+        })
+        .collect())
+}
+
+/// Of many requests at once one notes it, and none waits for another.
+async fn note_used(db: &mut PgConnection, tokens: &[Uuid], now: DateTime<Utc>) -> Result<()> {
+    sqlx::query!(
+        "UPDATE api_tokens SET last_used_at = $2 WHERE id IN (
+             SELECT id FROM api_tokens
+             WHERE id = ANY($1) AND (last_used_at IS NULL OR last_used_at < $2::timestamptz - interval '1 minute')
+             FOR NO KEY UPDATE SKIP LOCKED)",
+        tokens,
+        now
+    )
+    .execute(db)
+    .await?;
+    Ok(())
 }
 
 /// The tokens of a person, newest first.

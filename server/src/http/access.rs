@@ -23,6 +23,7 @@ use super::caller::Caller;
 use super::error::HttpError;
 use super::idempotency;
 use super::shares::RequestShares;
+use store::projects::Project;
 
 /// A caller who has the scope `N` in a project.
 pub struct ProjectAccess<N> {
@@ -73,12 +74,18 @@ impl<N: RequiredScope> FromRequestParts<App> for ProjectAccess<N> {
         let caller = caller(parts)?;
         let params = RawPathParams::from_request_parts(parts, app).await;
         let params = params.map_err(|_| HttpError::NotFound("there is no such path".into()))?;
-        caller.check_episode(place::episode(&params))?;
-        let mut db = app.pool().acquire().await?;
-        let project = place::project(&mut db, &params).await?;
-        caller.check(&mut db, &project, N::SCOPE).await?;
-        place::check_kind(&mut db, &params, parts.extensions.get::<MatchedPath>()).await?;
-        drop(db);
+        let episode = place::episode(&params);
+        caller.check_episode(episode)?;
+        let project = match episode {
+            Some(id) => of_episode(app, &caller, id, N::SCOPE).await?,
+            None => {
+                let mut db = app.pool().acquire().await?;
+                let project = place::project(&mut db, &params).await?;
+                caller.check(&mut db, &project, N::SCOPE).await?;
+                place::check_kind(&mut db, &params, parts.extensions.get::<MatchedPath>()).await?;
+                project
+            }
+        };
         // Who waits for a turn has no connection meanwhile.
         if let Some(held) = parts.extensions.get::<RequestShares>() {
             held.take(app.shares(), project.id, caller.id).await?;
@@ -89,6 +96,18 @@ impl<N: RequiredScope> FromRequestParts<App> for ProjectAccess<N> {
         }
         Ok(Self { caller, project: project.id, needs: PhantomData })
     }
+}
+
+/// The project of an episode.
+///
+/// # Errors
+/// There is no such episode, or the caller may not do that in its project.
+pub async fn of_episode(app: &App, caller: &Caller, id: Uuid, scope: Scope) -> Result<Project, HttpError> {
+    let found = app.lookups().projects_of_conversations.get((id, caller.id)).await?;
+    let found = found.ok_or_else(|| HttpError::missing("episode", &id.to_string()))?;
+    let role = caller.role_of_member(found.project.id, found.role.as_deref());
+    caller.check_role(&found.project, role, scope)?;
+    Ok(found.project)
 }
 
 /// Anybody with a session or a token.

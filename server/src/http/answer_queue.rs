@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use domain::task::OutsideAnswer;
 use sqlx::PgPool;
-use store::outside_requests;
+use store::{KeptConnection, episodes, outside_requests};
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
@@ -18,8 +18,8 @@ const BATCH: usize = 128;
 pub struct AnswerQueue(mpsc::Sender<QueuedAnswer>);
 
 struct QueuedAnswer {
-    task: Uuid,
-    request: i64,
+    episode: Uuid,
+    turn: u32,
     answer: OutsideAnswer,
     taken: oneshot::Sender<store::Result<bool>>,
 }
@@ -28,49 +28,72 @@ impl AnswerQueue {
     /// Its writer ends when the queue is dropped.
     pub fn start(pool: &PgPool) -> Self {
         let (queue, waiting) = mpsc::channel(2 * BATCH);
-        tokio::spawn(write(pool.clone(), waiting));
+        tokio::spawn(write(KeptConnection::of(pool), waiting));
         Self(queue)
     }
 
-    /// Answers a request. False if it was answered before, or is not there.
-    pub async fn answer(&self, task: Uuid, request: i64, answer: OutsideAnswer) -> Result<bool> {
+    /// Answers the request for a turn. False if the episode does not wait for that turn, or is not played.
+    pub async fn answer(&self, episode: Uuid, turn: u32, answer: OutsideAnswer) -> Result<bool> {
         let (taken, told) = oneshot::channel();
         // The writer lives as long as the queue, so both are answered.
         let closed = || store::StoreError::from(sqlx::Error::PoolClosed);
-        self.0.send(QueuedAnswer { task, request, answer, taken }).await.map_err(|_| closed())?;
+        self.0.send(QueuedAnswer { episode, turn, answer, taken }).await.map_err(|_| closed())?;
         Ok(told.await.map_err(|_| closed())??)
     }
 }
 
-async fn write(pool: PgPool, mut waiting: mpsc::Receiver<QueuedAnswer>) {
+async fn write(mut db: KeptConnection, mut waiting: mpsc::Receiver<QueuedAnswer>) {
     let mut batch = Vec::with_capacity(BATCH);
     while !batch.is_empty() || waiting.recv_many(&mut batch, BATCH).await > 0 {
         // Of two answers to one request the second waits for the next transaction, and finds it answered.
         let mut asked = HashSet::new();
-        let (now, later) = batch.drain(..).partition(|queued| asked.insert((queued.task, queued.request)));
+        let (now, later) = batch.drain(..).partition(|queued| asked.insert((queued.episode, queued.turn)));
         batch = later;
-        keep(&pool, now).await;
+        keep(&mut db, now).await;
+        if waiting.is_empty() {
+            db.release();
+        }
     }
 }
 
-async fn keep(pool: &PgPool, batch: Vec<QueuedAnswer>) {
+async fn keep(db: &mut KeptConnection, batch: Vec<QueuedAnswer>) {
     if batch.len() > 1
-        && let Ok(answered) = answer_all(pool, &batch).await
+        && let Ok(answered) = answer_all(db, &batch).await
     {
-        for QueuedAnswer { task, request, taken, .. } in batch {
+        for QueuedAnswer { episode, turn, taken, .. } in batch {
             // Whoever no longer waits has gone away.
-            let _ = taken.send(Ok(answered.contains(&(task, request))));
+            let _ = taken.send(Ok(answered.contains(&(episode, turn))));
         }
         return;
     }
     // Each by itself, so that one that is refused does not fail the others.
     for queued in batch {
-        let answered = answer_all(pool, std::slice::from_ref(&queued)).await;
+        let answered = answer_all(db, std::slice::from_ref(&queued)).await;
         let _ = queued.taken.send(answered.map(|answered| !answered.is_empty()));
     }
 }
 
-async fn answer_all(pool: &PgPool, batch: &[QueuedAnswer]) -> store::Result<HashSet<(Uuid, i64)>> {
-    let answers: Vec<_> = batch.iter().map(|queued| (queued.task, queued.request, &queued.answer)).collect();
-    outside_requests::answer_all(&mut *pool.acquire().await?, &answers).await
+/// The turns that took their answers.
+async fn answer_all(db: &mut KeptConnection, batch: &[QueuedAnswer]) -> store::Result<HashSet<(Uuid, u32)>> {
+    let answered = async {
+        let db = db.get().await?;
+        let turns: Vec<_> = batch.iter().map(|queued| (queued.episode, queued.turn)).collect();
+        let requests = episodes::open_turns(&mut *db, &turns).await?;
+        let answers = batch.iter().filter_map(|queued| {
+            let request = requests.get(&(queued.episode, queued.turn))?;
+            Some((queued.episode, *request, &queued.answer))
+        });
+        let answers: Vec<_> = answers.collect();
+        if answers.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let answered = outside_requests::answer_all(&mut *db, &answers).await?;
+        let taken = requests.into_iter().filter(|((episode, _), request)| answered.contains(&(*episode, *request)));
+        Ok(taken.map(|(turn, _)| turn).collect())
+    };
+    let answered: store::Result<_> = answered.await;
+    if answered.is_err() {
+        db.release();
+    }
+    answered
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use axum::extract::FromRef;
 use generation::episodes::view::EpisodeViews;
 use generation::services;
-use llm::{AllowedKeys, Registry};
+use llm::{AllowedKeys, AllowedUrl, Registry};
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
-use super::allowed_urls::AllowedUrl;
 use super::answer_queue::AnswerQueue;
 use super::endpoint_agents::EndpointAgents;
 use super::episode_signals::EpisodeSignals;
+use super::lookups::Lookups;
 use super::shares::AllShares;
 use datasets::index::Index;
 use datasets::search::IndexCache;
@@ -65,6 +65,7 @@ struct Shared {
     episodes: EpisodeSignals,
     endpoint_agents: EndpointAgents,
     agents_answers: AnswerQueue,
+    lookups: Lookups,
 }
 
 impl App {
@@ -81,6 +82,7 @@ impl App {
             episodes,
             endpoint_agents: EndpointAgents::new(),
             agents_answers: AnswerQueue::start(&setup.pool),
+            lookups: Lookups::start(&setup.pool),
             setup,
         }))
     }
@@ -122,6 +124,11 @@ impl App {
     /// Where answers of agents are left.
     pub fn agents_answers(&self) -> &AnswerQueue {
         &self.0.agents_answers
+    }
+
+    /// What many requests look up at once.
+    pub fn lookups(&self) -> &Lookups {
+        &self.0.lookups
     }
 
     /// Endpoints that may play the agents of episodes: those whose addresses begin so.

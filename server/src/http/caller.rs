@@ -89,20 +89,34 @@ impl Caller {
 
     /// What they are in a project; `None` if it is not theirs to know of.
     pub async fn role(&self, db: &mut PgConnection, project: Uuid) -> Result<Option<Role>> {
+        let role = if self.administrator { None } else { projects::role(db, project, self.id).await? };
+        Ok(self.role_of_member(project, role.as_deref()))
+    }
+
+    /// Likewise, if they are a member of the project with this role.
+    pub fn role_of_member(&self, project: Uuid, role: Option<&str>) -> Option<Role> {
         if self.only_project.is_some_and(|only| only != project) {
-            return Ok(None);
+            return None;
         }
         if self.administrator {
-            return Ok(Some(Role::Admin));
+            return Some(Role::Admin);
         }
-        let role = projects::role(db, project, self.id).await?;
-        Ok(role.and_then(|name| name.parse().ok()))
+        role.and_then(|name| name.parse().ok())
     }
 
     /// # Errors
     /// They may not; of a project that is not theirs they do not hear that it exists.
     pub async fn check(&self, db: &mut PgConnection, project: &Project, scope: Scope) -> Result<()> {
-        let Some(role) = self.role(db, project.id).await? else {
+        let role = self.role(db, project.id).await?;
+        self.check_role(project, role, scope)
+    }
+
+    /// Likewise, if this is what they are in the project.
+    ///
+    /// # Errors
+    /// As of [`check`](Self::check).
+    pub fn check_role(&self, project: &Project, role: Option<Role>, scope: Scope) -> Result<()> {
+        let Some(role) = role else {
             return Err(HttpError::NotFound("it does not exist, or you may not see it".into()));
         };
         if role.scope() < scope {

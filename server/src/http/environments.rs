@@ -10,7 +10,7 @@ use sqlx::PgPool;
 use super::access::{Reader, Runner};
 use super::app::App;
 use super::audit::Audit;
-use super::episodes::environment;
+use super::episodes::environment::ProjectSettings;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path};
 use super::ors::caller::UNNAMED;
@@ -49,7 +49,7 @@ pub async fn set(
             format!("an environment is not called `{UNNAMED}`, which stands for none, and has no slash in its name");
         return Err(HttpError::invalid("", detail));
     }
-    environment::checked(&app, runner.project, &environment).await?;
+    ProjectSettings::read(&app, runner.project, None).await?.checked(&app, &environment).await?;
     let mut tx = app.pool().begin().await?;
     if environments::others(&mut tx, runner.project, &name).await? >= MOST {
         return Err(HttpError::Conflict(format!("the project has {MOST} environments; delete some first")));

@@ -45,16 +45,12 @@ impl EpisodeSignals {
         signals
     }
 
-    /// Whether the database tells this process of episodes, as far as it knows.
-    pub fn is_listening(&self) -> bool {
-        self.is_listening.load(Ordering::Relaxed)
-    }
-
     /// Somebody who waits for an episode.
     pub fn of(&self, episode: Uuid) -> Signal {
         self.wanted.notify_one();
+        let hears_all = self.is_listening.load(Ordering::Relaxed);
         let notify = Arc::clone(self.waiting.lock().entry(episode).or_default());
-        Signal { episode, notify, waiting: Arc::clone(&self.waiting) }
+        Signal { episode, notify, hears_all, waiting: Arc::clone(&self.waiting) }
     }
 }
 
@@ -78,10 +74,16 @@ async fn listen(pool: &PgPool, waiting: &Waiting, is_listening: &AtomicBool) -> 
 pub struct Signal {
     episode: Uuid,
     notify: Arc<Notify>,
+    hears_all: bool,
     waiting: Arc<Waiting>,
 }
 
 impl Signal {
+    /// Whether it hears all that was told since it was made: the database told this process of episodes then, as far as it knew.
+    pub fn hears_all(&self) -> bool {
+        self.hears_all
+    }
+
     /// Returns when the episode waits for its agent, or has ended, or may have.
     pub async fn told(&mut self) {
         self.notify.notified().await;

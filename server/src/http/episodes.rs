@@ -33,6 +33,7 @@ use super::error::{HttpError, Problems, Result};
 use super::extract::{self, Body, Path, Query};
 use super::shown_once::ShownOnce;
 use endpoint::EndpointAgent;
+use environment::ProjectSettings;
 use play::{Closing, OpenedEpisode};
 use view::Since;
 
@@ -74,13 +75,15 @@ pub async fn create(
         return Err(HttpError::invalid("/token", "the endpoint plays the agent, and needs no token; leave it out"));
     }
     let agent = new.agent.as_ref().map(|agent| EndpointAgent::of(&app, agent)).transpose()?;
+    if new.name.is_some() && new.environment != Environment::default() {
+        return Err(HttpError::invalid("/name", "give `name` or `environment`, and not both"));
+    }
+    let settings = ProjectSettings::read(&app, runner.project, new.name.as_deref()).await;
+    let settings = settings.map_err(environment::within)?;
     let mut environment = match &new.name {
         None => new.environment.clone(),
-        Some(_) if new.environment != Environment::default() => {
-            return Err(HttpError::invalid("/name", "give `name` or `environment`, and not both"));
-        }
         Some(name) => {
-            let named = environment::named(&app, runner.project, name).await?;
+            let named = settings.named(name);
             named.ok_or_else(|| HttpError::invalid("/name", format!("there is no environment or playbook `{name}`")))?
         }
     };
@@ -88,7 +91,7 @@ pub async fn create(
     let id = new.id.as_deref().map(|id| extract::id("/id", id)).transpose()?;
     let group = NewGroup { scenario: new.scenario.as_deref(), group: new.group, samples: samples.cast_signed(), id };
     let tokens_of = new.token.then_some(runner.caller.id);
-    let opened = opened(&app, runner.project, &environment, group, tokens_of, audit).await?;
+    let opened = opened(&app, &settings, &environment, group, tokens_of, audit).await?;
     let (Some(agent), Some(endpoint)) = (agent, &new.agent) else {
         let episodes = first_turns(&app, opened, deadline).await?;
         return Ok(match tokens_of {
@@ -110,23 +113,23 @@ pub async fn create(
 /// Opens a group, or finds the one whose id was given before.
 async fn opened(
     app: &App,
-    project: Uuid,
+    settings: &ProjectSettings,
     environment: &Environment,
     group: NewGroup<'_>,
     tokens_of: Option<Uuid>,
     audit: Audit,
 ) -> Result<Vec<OpenedEpisode>> {
-    let Some(id) = group.id else { return play::open(app, project, environment, group, tokens_of, audit).await };
+    let Some(id) = group.id else { return play::open(app, settings, environment, group, tokens_of, audit).await };
     let known = async || projects::of_conversation(&mut *app.pool().acquire().await?, id).await;
     if known().await?.is_none() {
-        match play::open(app, project, environment, group, tokens_of, audit.clone()).await {
+        match play::open(app, settings, environment, group, tokens_of, audit.clone()).await {
             // The same request came a moment before, by another connection.
             Err(HttpError::Store(error)) if error.is_twice() => {}
             opened => return opened,
         }
     }
     match known().await? {
-        Some(own) if own.id == project && play::get(app, id).await.is_ok() => {
+        Some(own) if own.id == settings.project && play::get(app, id).await.is_ok() => {
             play::open_again(app, id, tokens_of, audit).await
         }
         _ => Err(HttpError::invalid("/id", "something else has this id; take another one")),
@@ -174,7 +177,7 @@ pub async fn send(
     let (turn, reply) = message::reply(message)?;
     let taken = play::send(&app, id, turn, &AgentTurn::Reply(reply)).await?;
     let since = Since::Turn(taken.turn);
-    let now = play::next_turn_or_end(&app, id, taken, PATIENCE).await?;
+    let now = play::next_turn_or_end(&app, id, taken.signal, PATIENCE).await?;
     let episode = view::of_stored(&app, now, since).await?;
     Ok(Json(as_seen_by(&app, &runner.caller, runner.project, episode).await?))
 }
@@ -215,8 +218,9 @@ pub async fn close(State(app): State<App>, runner: Runner, audit: Audit, Path(id
 /// Episodes that were opened, each when it is its agent's turn.
 async fn first_turns(app: &App, opened: Vec<OpenedEpisode>, deadline: Instant) -> Result<Vec<Episode>> {
     let deadline = if opened.len() > MOST_AWAITED { Instant::now() } else { deadline };
-    let each = stream::iter(opened).map(|OpenedEpisode { id, token }| async move {
-        let now = play::agents_turn_or_end(app, id, deadline.saturating_duration_since(Instant::now())).await?;
+    let each = stream::iter(opened).map(|OpenedEpisode { id, token, signal }| async move {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let now = play::next_turn_or_end(app, id, signal, left).await?;
         let episode = view::of_stored(app, now, Since::Start).await?;
         Ok::<_, HttpError>(Episode { token, ..episode })
     });

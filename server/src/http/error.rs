@@ -235,6 +235,7 @@ impl From<StoreError> for HttpError {
         match error {
             StoreError::Refused(control::ControlError::Missing) => Self::NotFound("there is no such run".into()),
             error if error.is_refusal() => Self::Conflict(error.to_string()),
+            StoreError::Database(error) if away(&error) => Self::Database(error),
             error => Self::Store(error),
         }
     }

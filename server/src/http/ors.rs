@@ -148,7 +148,7 @@ async fn open(app: &App, trainer: &TrainerOf, id: Uuid, bytes: &Bytes, audit: Au
         _ => return Err(HttpError::invalid("", "give `split` and `index`, or `task_spec`").into()),
     };
     let group = NewGroup { scenario: Some(&task.scenario), group: Some(task.group), samples: 1, id: Some(id) };
-    match play::open_checked(app, (&list.library, list.order), group, audit).await {
+    match play::open_checked(app, (&list.library, &list.order), group, None, audit).await {
         // The same request came a moment before, by another connection.
         Err(HttpError::Store(error)) if error.is_twice() => {}
         opened => drop(opened?),

@@ -4,6 +4,7 @@ mod access;
 mod analytics;
 mod answers;
 pub mod archive;
+mod assets;
 mod audit;
 mod branches;
 mod connections;

@@ -31,6 +31,11 @@ pub enum BuiltInEnd {
     Unfinished,
 }
 
+impl BuiltInEnd {
+    /// The ends that another attempt can change. An order to retry a run plays rows that ended like this again, and no others.
+    pub const RETRIED: [Self; 4] = [Self::NoAnswer, Self::Infrastructure, Self::Playbook, Self::Unfinished];
+}
+
 /// How a row ends that is not played any more.
 impl From<Blame> for BuiltInEnd {
     fn from(blame: Blame) -> Self {

@@ -33,6 +33,7 @@ fn collect<'a>(steps: &'a Steps, found: &mut Vec<&'a Step>) {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Step {
+    /// What the step does, for people.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// The step is done only if this is true; else its value is `None`.
@@ -129,6 +130,7 @@ impl Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Takes {
+    /// One item after the other, in order, with `state` and `next` as in a loop.
     Stream,
 }
 
@@ -138,6 +140,7 @@ pub enum Takes {
 pub struct Ask {
     /// Who is asked: a name that each run binds to a model. With `roles`, an expression that gives one of them.
     pub role: String,
+    /// The roles that `role` may give, if it is an expression.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<String>,
     /// A template (Jinja2): a file that ends in `.j2` or `.md`, or the text itself.
@@ -170,9 +173,11 @@ pub struct Ask {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000))]
     pub n: Option<u32>,
+    /// Sampling temperature. 0.7 if it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 2.0))]
     pub temperature: Option<f32>,
+    /// Longest reply, in tokens. 2,048 if it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_tokens: Option<u32>,
@@ -239,7 +244,10 @@ pub enum Split {
     /// The items of a JSON list.
     JsonItems,
     /// What stands between the matches of a regular expression.
-    Pattern(String),
+    Pattern(
+        /// The regular expression.
+        String,
+    ),
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -330,6 +338,7 @@ pub struct ToolCall {
     /// A tool of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
+    /// Arguments of the tool.
     #[serde(skip_serializing_if = "Map::is_empty")]
     #[schemars(extend("x-language" = "expression"))]
     pub arguments: Map<String, Value>,
@@ -391,6 +400,7 @@ pub struct Loop {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
+    /// Name of the other workflow.
     pub workflow: String,
     /// Its input.
     #[schemars(extend("x-language" = "expression"))]

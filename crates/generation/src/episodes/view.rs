@@ -11,13 +11,15 @@ use domain::role::Role;
 use domain::transcript::Transcript;
 use domain::verdict::Verification;
 use engine::Conversation;
-use projects::library::Cache;
+use projects::library::{Cache, Library};
 use sqlx::{PgConnection, PgPool};
+use store::conversations::PlannedConversation;
 use store::{StoreError, episodes as stored, events};
 use uuid::Uuid;
 
-use super::recent_conversations::RecentConversations;
+use super::recent_conversations::{RecentConversations, last_seq};
 use super::stored_environments::StoredEnvironments;
+use crate::order::CheckedOrder;
 use crate::plan;
 
 /// Which messages are shown.
@@ -43,7 +45,23 @@ impl EpisodeViews {
         Self { pool, libraries, environments: StoredEnvironments::default(), recent: RecentConversations::default() }
     }
 
-    /// Shows an episode that was read before. Its events are read now, so they contain the turn that it waits for.
+    /// Remembers an episode that begins, so that no look at it has to read more than what has followed.
+    ///
+    /// # Errors
+    /// The documents do not hold what it plays.
+    pub fn begin(&self, library: &Library, order: &CheckedOrder, new: &PlannedConversation) -> anyhow::Result<()> {
+        let case = plan::case(library, &order.config, order.terms.seed, new)?;
+        self.recent.keep(new.id, Conversation::new(Arc::new(case)));
+        Ok(())
+    }
+
+    /// The number of the last event of an episode that is remembered here.
+    pub fn last_seq(&self, id: Uuid) -> Option<i32> {
+        self.recent.last_seq(id)
+    }
+
+    /// Shows an episode that was read before. Its events were read with it, or are read now, so they contain the turn that it waits
+    /// for.
     ///
     /// # Errors
     /// The stored events are not those of an episode, or the database cannot be reached.
@@ -109,10 +127,14 @@ impl EpisodeViews {
                 Conversation::new(Arc::new(case))
             }
         };
-        let next = i32::try_from(conversation.state().transcript.next_seq).unwrap_or(i32::MAX);
-        let mut db = self.pool.acquire().await.map_err(StoreError::from)?;
-        let events = events::page::<Event>(&mut db, id, next - 1, i64::MAX).await?;
-        drop(db);
+        let last = last_seq(&conversation);
+        let events: Vec<Event> = match stored.events.as_ref().filter(|new| new.after == last) {
+            Some(new) => new.read(id)?,
+            None => {
+                let mut db = self.pool.acquire().await.map_err(StoreError::from)?;
+                events::page(&mut db, id, last, i64::MAX).await?
+            }
+        };
         let (before, after) = events.split_at(turn.map_or(0, |turn| events.partition_point(|event| event.seq < turn)));
         conversation.follow(before)?;
         let said = conversation.state().agent().messages.len();

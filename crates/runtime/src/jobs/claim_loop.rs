@@ -60,7 +60,7 @@ pub(super) async fn work_from(
     }
     let mut background = JoinSet::new();
     let ears = leases.clone();
-    background.spawn(listen(pool.clone(), jobs::CHANNEL, move || ears.0.ring()));
+    background.spawn(listen(pool.clone(), &[jobs::CHANNEL], move |_| ears.0.ring()));
     background.spawn(watch(pool.clone(), player, leases.clone()));
     let worked = tokio::select! {
         worked = worker.work() => worked,

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use metrics::{counter, gauge};
-use sqlx::PgPool;
-use store::claims::{self, Claim, ClaimRequest, QuarantinePolicy};
-use store::runs;
+use store::claims::{self, Claim, ClaimRequest};
+use store::tasks::{self, BegunTask};
+use store::{KeptConnection, ReconnectBackoff, runs};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -55,6 +55,8 @@ pub struct ClaimLoop<'a, R: Runnable> {
     pub playing: JoinSet<TaskResult>,
     pub queue: CommitQueue,
     pub inbox: Inbox,
+    /// For claims: it is looked for more until there is none.
+    pub db: KeptConnection,
     /// The first task that could neither be played nor be ended.
     pub stuck: Option<anyhow::Error>,
 }
@@ -85,6 +87,8 @@ impl<R: Runnable> ClaimLoop<'_, R> {
                     // The database may be away. What was claimed meanwhile is free once the player has left.
                     () = stop.cancelled() => Ok(false),
                 };
+                // Also if that was cut off: what was begun on the connection is undone.
+                self.db.release();
                 look = match claimed {
                     Ok(more) => more,
                     Err(ClaimFailure::GivenUp) => return Ok(PlayerEnd::GivenUp),
@@ -175,7 +179,9 @@ impl<R: Runnable> ClaimLoop<'_, R> {
                 quarantined: self.player.quarantined(),
             };
             // Not the same when it is done twice: if the answer is lost, a claim may be ours that we do not know of.
-            let claimed = match claim_some(pool, self.id, &wanted).await {
+            let (db, player) = (&mut self.db, self.id);
+            let claimed = async { claims::claim_some(db.get().await?, player, &wanted).await };
+            let claimed = match claimed.await {
                 Ok(claimed) if claimed.is_empty() => return Ok(false),
                 // A command that plays one run is ended by people, so deaths mean nothing here.
                 Ok(claimed) if options.only.is_some() => {
@@ -184,6 +190,7 @@ impl<R: Runnable> ClaimLoop<'_, R> {
                 Ok(claimed) => claimed,
                 Err(error) if claims::is_given_up(&error) => return Err(ClaimFailure::GivenUp),
                 Err(error) if error.is_outage() => {
+                    self.db.release();
                     let known = self.claims.known();
                     let free = || async { claims::free_unknown(&mut *pool.acquire().await?, self.id, &known).await };
                     store::patiently(free).await.map_err(anyhow::Error::from)?;
@@ -201,16 +208,39 @@ impl<R: Runnable> ClaimLoop<'_, R> {
                     continue;
                 }
             };
-            self.claims.begin(claimed, &run, (&self.queue, &self.inbox), &mut self.playing).await?;
+            let begun = self.begun(&claimed).await.map_err(anyhow::Error::from)?;
+            self.claims.begin(claimed, begun, &run, (&self.queue, &self.inbox), &mut self.playing);
         }
     }
 
-    async fn run(&self, id: Uuid) -> anyhow::Result<R> {
+    /// Those of what was claimed of a run that have begun, however long the database is away meanwhile.
+    async fn begun(&mut self, claimed: &[Claim]) -> store::Result<Vec<BegunTask>> {
+        let left_behind: Vec<_> = claimed.iter().filter(|claim| claim.left_behind).map(Claim::positions).collect();
+        if left_behind.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut patience = ReconnectBackoff::default();
+        loop {
+            let (db, run) = (&mut self.db, claimed[0].run_id);
+            let found = async { tasks::begun(db.get().await?, run, &left_behind).await };
+            match found.await {
+                Err(error) if error.is_outage() => {
+                    self.db.release();
+                    patience.wait(&error).await;
+                }
+                found => return found,
+            }
+        }
+    }
+
+    async fn run(&mut self, id: Uuid) -> anyhow::Result<R> {
         let known = self.player.runs.lock().get(&id).cloned();
         // One that was halted is read anew: what halted it may be over.
         if let Some(run) = known.filter(|run| !run.control().is_halted()) {
             return Ok(run);
         }
+        // That takes its time, and connections of its own.
+        self.db.release();
         let pool = &self.player.pool;
         let run = store::patiently(|| R::load(pool, id, &self.player.resources)).await?;
         // A run that had ended and was retried may have been played here before.
@@ -241,17 +271,4 @@ impl<R: Runnable> ClaimLoop<'_, R> {
         }
         self.claims.ended(played);
     }
-}
-
-/// A claim of the run that is next; where it is one position that was left behind, others of the run with it.
-async fn claim_some(pool: &PgPool, player: i64, wanted: &ClaimRequest<'_>) -> store::Result<Vec<Claim>> {
-    let mut db = pool.acquire().await?;
-    let Some(claim) = claims::claim(&mut db, player, wanted).await? else { return Ok(Vec::new()) };
-    let is_alone = claim.left_behind && claim.first_position == claim.last_position;
-    let (run, more) = (claim.run_id, wanted.most - 1);
-    let mut claims = vec![claim];
-    if is_alone && more > 0 && wanted.quarantined != QuarantinePolicy::Only {
-        claims.extend(claims::claim_single_positions(&mut db, player, run, more).await?);
-    }
-    Ok(claims)
 }

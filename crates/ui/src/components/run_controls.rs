@@ -3,6 +3,7 @@
 use domain::access::Role;
 use domain::api::{RunState, RunSummary};
 use domain::outcome::Blame;
+use domain::workflow::BuiltInEnd;
 use leptos::prelude::*;
 use strum::VariantArray;
 
@@ -10,6 +11,29 @@ use crate::api_client::runs::Control;
 use crate::api_client::{self, AbortSignal};
 use crate::components::{Change, Changing, Dialog, act};
 use crate::session::Project;
+
+/// What the controls say of the tasks of a run.
+struct Texts {
+    order: &'static str,
+    progress: &'static str,
+    done: &'static str,
+    cancel: &'static str,
+}
+
+const CONVERSATIONS: Texts = Texts {
+    order: "Play spoiled conversations again",
+    progress: "Playing spoiled conversations again",
+    done: "The spoiled conversations are played again.",
+    cancel: "It ends for good: conversations in progress are dropped, and no more begin. What was played is kept.",
+};
+
+/// Of rows, those are played again whose end another attempt can change.
+const ROWS: Texts = Texts {
+    order: "Play spoiled rows again",
+    progress: "Playing spoiled rows again",
+    done: "The spoiled rows are played again.",
+    cancel: "It ends for good: rows in progress are dropped, and no more begin. What was played is kept.",
+};
 
 #[component]
 pub fn RunControls(
@@ -34,9 +58,14 @@ pub fn RunControls(
     let state = Memo::new(move |_| run.read().state);
     let spoiled = Memo::new(move |_| {
         let run = run.read();
-        let failed = |blame: &Blame| run.failures.get(blame.into_str()).is_some_and(|n| *n > 0);
-        Blame::VARIANTS.iter().any(|blame| blame.spoils() && failed(blame))
+        let failed = |blame: &str| run.failures.get(blame).is_some_and(|n| *n > 0);
+        if run.plays_rows() {
+            BuiltInEnd::RETRIED.iter().any(|end| failed(end.into_str()))
+        } else {
+            Blame::VARIANTS.iter().any(|blame| blame.spoils() && failed(blame.into_str()))
+        }
     });
+    let texts = if run.read_untracked().plays_rows() { &ROWS } else { &CONVERSATIONS };
     let ending = RwSignal::new(false);
     // A confirmed end is not dropped because a pause is on its way.
     let end = move |_| {
@@ -48,7 +77,7 @@ pub fn RunControls(
     let play_again = move |_| {
         let id = run.read_untracked().id.clone();
         let ask = move |line: AbortSignal| async move { api_client::runs::play_again(&line, &id).await };
-        again.act("The spoiled conversations are played again.", ask, move |new| run.set(new));
+        again.act(texts.done, ask, move |new| run.set(new));
     };
     let may = Memo::new(move |_| project.may(Role::Runner));
     let can = move |what: fn(RunState) -> bool| move || may.get() && what(state.get());
@@ -60,7 +89,7 @@ pub fn RunControls(
             <Show when=can(|state| state == RunState::Paused)>{button("Resume", Control::Resume, "The run continues.")}</Show>
             <Show when=move || may.get() && spoiled.get() && state.get().may_play_again()>
                 <button type="button" aria-disabled=move || again.busy().to_string() on:click=play_again>
-                    "Play spoiled conversations again"
+                    {texts.order}
                 </button>
             </Show>
             // Apart from the state: a dialog in here stays open, whatever becomes of the run.
@@ -71,9 +100,9 @@ pub fn RunControls(
                 </button>
             </Show>
         </div>
-        <Changing change=again what="Playing spoiled conversations again" />
+        <Changing change=again what=texts.progress />
         <Dialog title="Cancel the run?" open=sure>
-            <p>"It ends for good: conversations in progress are dropped, and no more begin. What was played is kept."</p>
+            <p>{texts.cancel}</p>
             <div class="actions">
                 <button type="button" class="danger" on:click=end>
                     "Cancel the run"

@@ -28,7 +28,7 @@ pub async fn authenticate(State(app): State<App>, mut request: Request, next: Ne
         }
         None if credentials::session(&headers).is_none() => {}
         _ => {
-            let caller = credentials::caller(&mut *app.pool().acquire().await?, &headers).await?;
+            let caller = credentials::caller(&app, &headers).await?;
             if let Some(caller) = caller {
                 if caller.token.is_none() && !request.method().is_safe() {
                     check_csrf(&headers, request.headers())?;

@@ -2,13 +2,13 @@
 
 use axum::http::{HeaderMap, header};
 use axum_extra::extract::CookieJar;
-use sqlx::PgConnection;
 
+use crate::http::app::App;
 use crate::http::caller::{Caller, ONLY_EPISODE};
 use crate::http::error::{HttpError, Result};
 use crate::people::EPISODE_TOKEN;
 use crate::secret;
-use store::{clock, episode_tokens, sessions, tokens, users};
+use store::{clock, sessions, users};
 
 pub const SESSION_COOKIE: &str = "groundstate_session";
 
@@ -22,18 +22,19 @@ pub fn of(headers: &HeaderMap) -> HeaderMap {
 ///
 /// # Errors
 /// A token that is not valid, or the database is away.
-pub async fn caller(db: &mut PgConnection, headers: &HeaderMap) -> Result<Option<Caller>> {
+pub async fn caller(app: &App, headers: &HeaderMap) -> Result<Option<Caller>> {
     if let Some(token) = bearer(headers)? {
         if !token.starts_with(EPISODE_TOKEN) {
-            return by_token(db, token).await.map(Some);
+            return by_token(app, token).await.map(Some);
         }
-        let used = episode_tokens::used(db, &secret::hash(token)).await?;
+        let used = app.lookups().episode_tokens.get(secret::hash(token)).await?;
         let (episode, user) = used.ok_or(HttpError::Unauthorized)?;
         return Ok(Some(Caller::in_episode(user, episode)));
     }
     let Some(session) = session(headers) else { return Ok(None) };
-    let Some(user) = sessions::user(db, &secret::hash(&session), clock::now()).await? else { return Ok(None) };
-    Ok(users::get(db, user).await?.map(Caller::in_session))
+    let mut db = app.pool().acquire().await?;
+    let Some(user) = sessions::user(&mut db, &secret::hash(&session), clock::now()).await? else { return Ok(None) };
+    Ok(users::get(&mut db, user).await?.map(Caller::in_session))
 }
 
 /// # Errors
@@ -51,11 +52,11 @@ pub fn bearer(headers: &HeaderMap) -> Result<Option<&str>> {
 ///
 /// # Errors
 /// It is not valid, or only in one episode, or the database is away.
-pub async fn by_token(db: &mut PgConnection, token: &str) -> Result<Caller> {
+pub async fn by_token(app: &App, token: &str) -> Result<Caller> {
     if token.starts_with(EPISODE_TOKEN) {
         return Err(HttpError::Forbidden(ONLY_EPISODE.to_owned()));
     }
-    let used = tokens::used(db, &secret::hash(token), clock::now()).await?;
+    let used = app.lookups().tokens.get(secret::hash(token)).await?;
     let (token, user) = used.ok_or(HttpError::Unauthorized)?;
     Ok(Caller::with_token(user, token))
 }

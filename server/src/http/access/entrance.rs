@@ -58,14 +58,14 @@ fn is_stream(response: &Response) -> bool {
 }
 
 async fn may_still(app: &App, headers: &HeaderMap, purpose: Purpose) -> Result<bool> {
-    let mut db = app.pool().acquire().await?;
     let allowed = async {
-        let caller: Caller = credentials::caller(&mut db, headers).await?.ok_or(HttpError::Unauthorized)?;
+        let caller: Caller = credentials::caller(app, headers).await?.ok_or(HttpError::Unauthorized)?;
         match purpose {
             Purpose::SignedIn => Ok(()),
             Purpose::Administrator if caller.administers() => Ok(()),
             Purpose::Administrator => Err(HttpError::Unauthorized),
             Purpose::In(project, scope) => {
+                let mut db = app.pool().acquire().await?;
                 let project = projects::get(&mut db, project).await?.ok_or(HttpError::Unauthorized)?;
                 caller.check(&mut db, &project, scope).await
             }

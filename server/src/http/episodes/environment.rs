@@ -10,28 +10,84 @@ use domain::corpus::{Side, Split};
 use domain::role::Role;
 use generation::order::{self, CheckedOrder};
 use generation::{episodes, run};
+use llm::Registry;
 use projects::documents;
 use projects::library::Library;
-use store::{corpora, environments};
+use store::{corpora, environments, models};
 use uuid::Uuid;
 
 use crate::http::app::App;
 use crate::http::error::{HttpError, Result};
-use crate::http::{extract, models};
+use crate::http::extract;
 
 /// The longest time without a word of an agent: a week.
 const MOST_IDLE_SECONDS: u32 = 604_800;
 /// Groups of a scenario in a list of tasks.
 const MOST_GROUPS: u32 = 10_000;
 
-/// An environment by its name: one of the project's, or all scenarios of a playbook, with scripted users.
-pub async fn named(app: &App, project: Uuid, name: &str) -> Result<Option<Environment>> {
-    if let Some(found) = environments::get(&mut *app.pool().acquire().await?, project, name).await? {
-        return Ok(Some(found));
+/// What episodes of a project are opened with: its documents, and the models that may be named.
+pub struct ProjectSettings {
+    pub library: Arc<Library>,
+    pub project: Uuid,
+    registry: Registry,
+    /// The environment of the name that was asked for.
+    named: Option<Environment>,
+}
+
+impl ProjectSettings {
+    /// `name`: of an environment that is read, too.
+    pub async fn read(app: &App, project: Uuid, name: Option<&str>) -> Result<Self> {
+        let mut db = app.pool().acquire().await?;
+        let named = match name {
+            Some(name) => environments::get(&mut db, project, name).await?,
+            None => None,
+        };
+        let registry = app.registry().with(models::all(&mut db).await?);
+        let stamp = store::documents::stamp(&mut db, project).await?;
+        drop(db);
+        let library = documents::library_at(app.pool(), app.libraries(), project, stamp).await?;
+        Ok(Self { library, project, registry, named })
     }
-    let library = documents::library(app.pool(), app.libraries(), project).await?;
-    let is_playbook = library.playbooks.contains_key(name);
-    Ok(is_playbook.then(|| Environment { playbooks: vec![name.to_owned()], ..Environment::default() }))
+
+    /// The environment of the name that was asked for: one of the project's, or all scenarios of a playbook, with scripted users.
+    pub fn named(&self, name: &str) -> Option<Environment> {
+        let of_playbook = || Environment { playbooks: vec![name.to_owned()], ..Environment::default() };
+        self.named.clone().or_else(|| self.library.playbooks.contains_key(name).then(of_playbook))
+    }
+
+    /// An order for a run of episodes, checked. Errors point into the environment.
+    pub async fn checked(&self, app: &App, environment: &Environment) -> Result<CheckedOrder> {
+        let Self { library, project, registry, .. } = self;
+        let idle = environment.idle_seconds.unwrap_or(episodes::IDLE_SECONDS);
+        let mut wrong = own_problems(environment, idle);
+        let order = order::check(&as_run(environment), library, registry, app.tools(), *project);
+        let mut order = match order {
+            Ok(order) if wrong.is_empty() => episodes::outside(order, idle),
+            Ok(_) => return Err(HttpError::Invalid(wrong)),
+            Err(more) => {
+                wrong.extend(more);
+                return Err(HttpError::Invalid(wrong));
+            }
+        };
+        if environment.split.is_some() || environment.corpus.is_some() {
+            let golden = golden_families(app, *project, environment, library, &order.config.scenarios).await?;
+            let wanted = environment.split.unwrap_or(Side::Train);
+            let of =
+                |id: &String| library.scenarios.get(id).map_or(id.as_str(), |scenario| scenario.family()).to_owned();
+            order.config.scenarios.retain(|id| golden.contains(&of(id)) == (wanted == Side::Golden));
+            if order.config.scenarios.is_empty() {
+                let why = format!(
+                    "no scenario of the environment is in the part `{wanted}`: the parts are drawn of all families of the \
+                     project"
+                );
+                return Err(HttpError::invalid("/split", why));
+            }
+        }
+        let config = &order.config;
+        run::check(library, config, order.terms.seed)
+            .map_err(|error| HttpError::invalid("/personas", error.to_string()))?;
+        Ok(order)
+    }
 }
 
 /// Takes a part of an environment: where it is of one part itself, no other.
@@ -45,39 +101,6 @@ pub fn choose_split(environment: &mut Environment, wanted: Option<Side>) -> Resu
             Ok(())
         }
     }
-}
-
-/// An order for a run of episodes, checked, with the documents that it plays. Errors point into the environment.
-pub async fn checked(app: &App, project: Uuid, environment: &Environment) -> Result<(Arc<Library>, CheckedOrder)> {
-    let library = documents::library(app.pool(), app.libraries(), project).await?;
-    let registry = models::registry(app).await?;
-    let idle = environment.idle_seconds.unwrap_or(episodes::IDLE_SECONDS);
-    let mut wrong = own_problems(environment, idle);
-    let order = order::check(&as_run(environment), &library, &registry, app.tools(), project);
-    let mut order = match order {
-        Ok(order) if wrong.is_empty() => episodes::outside(order, idle),
-        Ok(_) => return Err(HttpError::Invalid(wrong)),
-        Err(more) => {
-            wrong.extend(more);
-            return Err(HttpError::Invalid(wrong));
-        }
-    };
-    if environment.split.is_some() || environment.corpus.is_some() {
-        let golden = golden_families(app, project, environment, &library, &order.config.scenarios).await?;
-        let wanted = environment.split.unwrap_or(Side::Train);
-        let of = |id: &String| library.scenarios.get(id).map_or(id.as_str(), |scenario| scenario.family()).to_owned();
-        order.config.scenarios.retain(|id| golden.contains(&of(id)) == (wanted == Side::Golden));
-        if order.config.scenarios.is_empty() {
-            let why = format!(
-                "no scenario of the environment is in the part `{wanted}`: the parts are drawn of all families of the project"
-            );
-            return Err(HttpError::invalid("/split", why));
-        }
-    }
-    let config = &order.config;
-    run::check(&library, config, order.terms.seed)
-        .map_err(|error| HttpError::invalid("/personas", error.to_string()))?;
-    Ok((library, order))
 }
 
 fn own_problems(environment: &Environment, idle: u32) -> Vec<FieldError> {

@@ -127,7 +127,7 @@ impl EpisodeTools {
             }
         };
         let since = Since::Turn(taken.turn);
-        let now = play::next_turn_or_end(app, id, taken, left()).await?;
+        let now = play::next_turn_or_end(app, id, taken.signal, left()).await?;
         Ok(answer(&view::of_stored(app, now, since).await?))
     }
 }

@@ -1,5 +1,6 @@
 //! What is done with episodes, however it is asked for.
 
+use std::cmp::Ordering;
 use std::time::Duration;
 
 use domain::api::RunState;
@@ -10,12 +11,14 @@ use generation::episodes::{self, GROUPS_BY_CLIENTS, NewGroup, OpenError, message
 use generation::order::CheckedOrder;
 use projects::library::Library;
 use sqlx::{PgConnection, Postgres, Transaction};
+use store::conversations::PlannedConversation;
 use store::episodes::{AgentRequest, Episode};
-use store::{episodes as stored, outside_requests, players};
+use store::{outside_requests, players};
 use tokio::time::{Instant, sleep, sleep_until};
 use uuid::Uuid;
 
-use super::{PATIENCE, environment};
+use super::PATIENCE;
+use super::environment::{self, ProjectSettings};
 use crate::http::app::App;
 use crate::http::audit::Audit;
 use crate::http::episode_signals::Signal;
@@ -34,21 +37,41 @@ pub struct OpenedEpisode {
     pub id: Uuid,
     /// The secret of its token, if it got one.
     pub token: Option<String>,
+    /// Hears of its first turn, if it was opened just now.
+    pub signal: Option<Signal>,
 }
 
 /// Opens episodes of one group of an environment. `tokens_of`: who is to have a token for each of them.
 pub async fn open(
     app: &App,
-    project: Uuid,
+    settings: &ProjectSettings,
     environment: &Environment,
     group: NewGroup<'_>,
     tokens_of: Option<Uuid>,
     audit: Audit,
 ) -> Result<Vec<OpenedEpisode>> {
-    let (library, order) = environment::checked(app, project, environment).await.map_err(environment::within)?;
-    let (mut tx, opened) = begin(app, (&library, order), group, &audit).await?;
-    let opened = with_tokens(&mut tx, opened, tokens_of).await?;
+    let order = settings.checked(app, environment).await.map_err(environment::within)?;
+    open_checked(app, (&settings.library, &order), group, tokens_of, audit).await
+}
+
+/// Opens episodes of one group of an order that was checked. `tokens_of`: who is to have a token for each of them.
+pub async fn open_checked(
+    app: &App,
+    order: (&Library, &CheckedOrder),
+    group: NewGroup<'_>,
+    tokens_of: Option<Uuid>,
+    audit: Audit,
+) -> Result<Vec<OpenedEpisode>> {
+    let (mut tx, new) = begin(app, order, group, &audit).await?;
+    let mut opened = with_tokens(&mut tx, new.iter().map(|new| new.id).collect(), tokens_of).await?;
+    // What is told once they are there is heard.
+    opened.iter_mut().for_each(|opened| opened.signal = Some(app.episodes().of(opened.id)));
     audit.commit(tx).await?;
+    // One that is opened with many others may be looked at much later.
+    if let [only] = new.as_slice() {
+        let (library, order) = order;
+        app.episode_views().begin(library, order, only)?;
+    }
     Ok(opened)
 }
 
@@ -56,7 +79,7 @@ pub async fn open(
 pub async fn open_again(app: &App, id: Uuid, tokens_of: Option<Uuid>, audit: Audit) -> Result<Vec<OpenedEpisode>> {
     if tokens_of.is_none() {
         audit.nothing_changed();
-        return Ok(vec![OpenedEpisode { id, token: None }]);
+        return Ok(vec![OpenedEpisode { id, token: None, signal: None }]);
     }
     let mut tx = app.pool().begin().await?;
     let opened = with_tokens(&mut tx, vec![id], tokens_of).await?;
@@ -67,7 +90,7 @@ pub async fn open_again(app: &App, id: Uuid, tokens_of: Option<Uuid>, audit: Aud
 
 async fn with_tokens(db: &mut PgConnection, ids: Vec<Uuid>, of: Option<Uuid>) -> Result<Vec<OpenedEpisode>> {
     let Some(user) = of else {
-        return Ok(ids.into_iter().map(|id| OpenedEpisode { id, token: None }).collect());
+        return Ok(ids.into_iter().map(|id| OpenedEpisode { id, token: None, signal: None }).collect());
     };
     let secrets = people::keep_episode_tokens(db, user, &ids).await?;
     let secrets = secrets.ok_or_else(|| {
@@ -76,28 +99,17 @@ async fn with_tokens(db: &mut PgConnection, ids: Vec<Uuid>, of: Option<Uuid>) ->
             "another user has a token of this episode; only they can replace it, so leave it out",
         )
     })?;
-    Ok(ids.into_iter().zip(secrets).map(|(id, secret)| OpenedEpisode { id, token: Some(secret) }).collect())
-}
-
-/// Opens episodes of one group of an order that was checked: their ids.
-pub async fn open_checked(
-    app: &App,
-    order: (&Library, CheckedOrder),
-    group: NewGroup<'_>,
-    audit: Audit,
-) -> Result<Vec<Uuid>> {
-    let (tx, opened) = begin(app, order, group, &audit).await?;
-    audit.commit(tx).await?;
-    Ok(opened)
+    let opened = ids.into_iter().zip(secrets);
+    Ok(opened.map(|(id, secret)| OpenedEpisode { id, token: Some(secret), signal: None }).collect())
 }
 
 /// Episodes that are open once the transaction is committed.
 async fn begin(
     app: &App,
-    (library, order): (&Library, CheckedOrder),
+    (library, order): (&Library, &CheckedOrder),
     group: NewGroup<'_>,
     audit: &Audit,
-) -> Result<(Transaction<'static, Postgres>, Vec<Uuid>)> {
+) -> Result<(Transaction<'static, Postgres>, Vec<PlannedConversation>)> {
     if let Some(scenario) = group.scenario
         && !order.config.scenarios.iter().any(|known| known == scenario)
     {
@@ -108,17 +120,16 @@ async fn begin(
         return Err(HttpError::invalid("/group", format!("must be from 0 to {}", GROUPS_BY_CLIENTS - 1)));
     }
     let mut tx = app.pool().begin().await?;
-    let (run, _) = episodes::run_of(&mut tx, library, order).await?;
-    let (run, config) = episodes::stored(&mut tx, run).await?;
-    let opened = episodes::open(&mut tx, library, (&run, &config), group).await.map_err(|error| {
+    let run = episodes::run_of(&mut tx, library, order).await?;
+    let opened = episodes::open(&mut tx, library, (run, order), group).await.map_err(|error| {
         match error.downcast::<OpenError>() {
             Ok(OpenError::Refused(refused)) => store::StoreError::from(refused).into(),
             Ok(closed) => HttpError::Conflict(closed.to_string()),
             Err(error) => error.into(),
         }
     })?;
-    audit.subject(run.id);
-    Ok((tx, opened.into_iter().map(|planned| planned.id).collect()))
+    audit.subject(run);
+    Ok((tx, opened))
 }
 
 /// A turn of the agent that was taken.
@@ -126,7 +137,7 @@ pub struct TakenTurn {
     /// The event that it will be.
     pub turn: u32,
     /// Hears what follows it.
-    signal: Signal,
+    pub signal: Signal,
 }
 
 /// Takes a turn of the agent. `turn`: the one that is meant, if that was said.
@@ -135,14 +146,13 @@ pub async fn send(app: &App, id: Uuid, turn: Option<u32>, said: &AgentTurn) -> R
         message::check_size(reply)?;
     }
     let signal = app.episodes().of(id);
-    let waiting = open_turn(&get(app, id).await?)?;
-    if let Some(turn) = turn.filter(|turn| *turn != waiting.turn) {
-        let why = if turn < waiting.turn { "is over" } else { "has not come yet" };
-        return Err(HttpError::Conflict(format!("turn {turn} {why}; the agent's turn is {}", waiting.turn)));
-    }
+    let turn = match turn {
+        Some(turn) => turn,
+        None => open_turn(&get(app, id).await?)?.turn,
+    };
     let said = serde_json::to_value(said).map_err(|error| HttpError::Internal(error.into()))?;
-    answer(app, id, waiting, OutsideAnswer::Message(said)).await?;
-    Ok(TakenTurn { turn: waiting.turn, signal })
+    answer(app, id, turn, OutsideAnswer::Message(said)).await?;
+    Ok(TakenTurn { turn, signal })
 }
 
 /// Gives up an episode whose agent cannot answer.
@@ -151,16 +161,22 @@ pub async fn lose(app: &App, id: Uuid, turn: Option<u32>, reason: String) -> Res
     if turn.is_some_and(|turn| turn != waiting.turn) {
         return Ok(());
     }
-    answer(app, id, waiting, OutsideAnswer::Lost(reason)).await?;
+    answer(app, id, waiting.turn, OutsideAnswer::Lost(reason)).await?;
     agents_turn_or_end(app, id, PATIENCE).await?;
     Ok(())
 }
 
-async fn answer(app: &App, id: Uuid, to: AgentRequest, answer: OutsideAnswer) -> Result<()> {
-    if app.agents_answers().answer(id, to.request, answer).await? {
+async fn answer(app: &App, id: Uuid, turn: u32, answer: OutsideAnswer) -> Result<()> {
+    if app.agents_answers().answer(id, turn, answer).await? {
         return Ok(());
     }
-    Err(HttpError::Conflict(format!("turn {} was answered by another message", to.turn)))
+    // Nearly every message is taken, so only now it is read why one is not.
+    let waiting = open_turn(&get(app, id).await?)?;
+    Err(HttpError::Conflict(match turn.cmp(&waiting.turn) {
+        Ordering::Less => format!("turn {turn} is over; the agent's turn is {}", waiting.turn),
+        Ordering::Greater => format!("turn {turn} has not come yet; the agent's turn is {}", waiting.turn),
+        Ordering::Equal => format!("turn {turn} has come only now; send the message again"),
+    }))
 }
 
 /// # Errors
@@ -219,7 +235,7 @@ async fn verify(app: &App, id: Uuid) -> Result<()> {
     }
     let waiting = open_turn(&episode)?;
     let end = serde_json::to_value(AgentTurn::End).map_err(|error| HttpError::Internal(error.into()))?;
-    answer(app, id, waiting, OutsideAnswer::Message(end)).await?;
+    answer(app, id, waiting.turn, OutsideAnswer::Message(end)).await?;
     agents_turn_or_end(app, id, left()).await?;
     Ok(())
 }
@@ -257,12 +273,17 @@ pub async fn agents_turn_or_end(app: &App, id: Uuid, patience: Duration) -> Resu
     if is_played(&episode) { until_turn_or_end(app, id, signal, deadline).await } else { Ok(episode) }
 }
 
-/// Like [`agents_turn_or_end`], after a turn of the agent: the player tells when it has been played on.
-pub async fn next_turn_or_end(app: &App, id: Uuid, after: TakenTurn, patience: Duration) -> Result<Episode> {
-    if !app.episodes().is_listening() {
+/// Like [`agents_turn_or_end`], of an episode that is to be played on since `signal` was made: the player tells when it has been.
+pub async fn next_turn_or_end(
+    app: &App,
+    id: Uuid,
+    signal: impl Into<Option<Signal>>,
+    patience: Duration,
+) -> Result<Episode> {
+    let Some(signal) = signal.into().filter(Signal::hears_all) else {
         return agents_turn_or_end(app, id, patience).await;
-    }
-    until_turn_or_end(app, id, after.signal, Instant::now() + patience).await
+    };
+    until_turn_or_end(app, id, signal, Instant::now() + patience).await
 }
 
 /// Whether something has to happen before it is the agent's turn or the end, and somebody may do it.
@@ -300,8 +321,8 @@ pub async fn agents_turn_or_end_at_last(app: &App, id: Uuid) -> Result<Episode> 
 ///
 /// # Errors
 /// The run does not go on.
-pub async fn next_turn_or_end_at_last(app: &App, id: Uuid, after: TakenTurn) -> Result<Episode> {
-    let now = next_turn_or_end(app, id, after, PATIENCE).await?;
+pub async fn next_turn_or_end_at_last(app: &App, id: Uuid, signal: impl Into<Option<Signal>>) -> Result<Episode> {
+    let now = next_turn_or_end(app, id, signal, PATIENCE).await?;
     at_last(app, id, now).await
 }
 
@@ -331,7 +352,8 @@ pub async fn clients_turn_or_end(app: &App, id: Uuid, patience: Duration) -> Res
     }
 }
 
+/// Where an episode stands, with what has followed since it was last looked at, if that was lately.
 pub async fn get(app: &App, id: Uuid) -> Result<Episode> {
-    let found = stored::get(&mut *app.pool().acquire().await?, id).await?;
+    let found = app.lookups().episodes.get((id, app.episode_views().last_seq(id))).await?;
     found.ok_or_else(|| HttpError::missing("episode", &id.to_string()))
 }

@@ -14,11 +14,11 @@ use tokio::time::timeout;
 use tracing::debug;
 use uuid::Uuid;
 
-use crate::http::access::credentials;
+use crate::http::access::{self, Scope, credentials};
 use crate::http::app::App;
 use crate::http::audit::Audit;
 use crate::http::caller::Caller;
-use crate::http::episodes::play::{self, Closing};
+use crate::http::episodes::play::{self, Closing, OpenedEpisode};
 use crate::http::episodes::view::{self, Since};
 use crate::http::episodes::{as_seen_by, functions};
 use crate::http::error::{HttpError, Result};
@@ -121,12 +121,21 @@ impl OpenEnvSession {
     }
 
     async fn answer(&mut self, request: Request) -> Result<Value> {
-        let (project, environment) = &self.place;
-        let caller = credentials::by_token(&mut *self.app.pool().acquire().await?, &self.key).await?;
-        let trainer = TrainerOf::of(&self.app, &caller, Some(project), environment).await?;
+        let caller = credentials::by_token(&self.app, &self.key).await?;
+        // What may be done in the project may be done with the episode, and that is looked up for many at once.
+        let project = match self.episode {
+            Some(id) if request.kind != "reset" => access::of_episode(&self.app, &caller, id, Scope::Run).await?.id,
+            _ => {
+                let (project, environment) = &self.place;
+                let trainer = TrainerOf::of(&self.app, &caller, Some(project), environment).await?;
+                if request.kind == "reset" {
+                    return self.reset(&trainer, request.data).await;
+                }
+                trainer.project
+            }
+        };
         match request.kind.as_str() {
-            "reset" => self.reset(&trainer, request.data).await,
-            "step" => self.step((&caller, trainer.project), request.data).await,
+            "step" => self.step((&caller, project), request.data).await,
             "state" => {
                 let id = self.episode.map(|id| id.to_string());
                 Ok(json!({"type": "state", "data": {"episode_id": id, "step_count": self.steps}}))
@@ -152,10 +161,11 @@ impl OpenEnvSession {
             samples: 1,
             id: None,
         };
-        let opened = play::open_checked(&self.app, (&list.library, list.order), group, self.audit.clone()).await?;
-        let id = opened[0];
+        let order = (list.library.as_ref(), &list.order);
+        let mut opened = play::open_checked(&self.app, order, group, None, self.audit.clone()).await?;
+        let OpenedEpisode { id, signal, .. } = opened.swap_remove(0);
         (self.episode, self.steps) = (Some(id), 0);
-        let now = play::agents_turn_or_end_at_last(&self.app, id).await?;
+        let now = play::next_turn_or_end_at_last(&self.app, id, signal).await?;
         let episode = view::of_stored(&self.app, now, Since::Start).await?;
         self.tools.clone_from(&episode.tools);
         let said: Vec<&str> = episode.messages.iter().skip(1).map(Message::content).collect();
@@ -176,7 +186,7 @@ impl OpenEnvSession {
         let taken = play::send(&self.app, id, None, &AgentTurn::Reply(reply)).await?;
         self.steps += 1;
         let since = Since::Turn(taken.turn);
-        let now = play::next_turn_or_end_at_last(&self.app, id, taken).await?;
+        let now = play::next_turn_or_end_at_last(&self.app, id, taken.signal).await?;
         let next = view::of_stored(&self.app, now, since).await?;
         let next = as_seen_by(&self.app, caller, project, next).await?;
         let heard = next.messages.iter().filter(|message| !matches!(message, Message::Assistant { .. }));

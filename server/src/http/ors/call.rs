@@ -61,7 +61,7 @@ async fn begin(app: &App, id: Uuid, asked: &CallBody) -> Result<std::result::Res
             return Ok(Err(refused("the episode has ended", Some("episode_finished"))));
         }
         let turn = play::open_turn(&now)?.turn;
-        let episode = view::of(app, id, Since::Start).await?;
+        let episode = view::of_stored(app, now, Since::Start).await?;
         let reply = match reply(&episode, asked) {
             Ok(reply) => reply,
             Err(why) => return Ok(Err(refused(&why, Some("input_validation")))),

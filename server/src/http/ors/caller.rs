@@ -7,11 +7,11 @@ use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::Response;
 use domain::access::Scope;
-use store::projects::{self, Project};
+use store::projects;
 use uuid::Uuid;
 
 use super::{OrsError, OrsResult, parsed};
-use crate::http::access::credentials;
+use crate::http::access::{self, credentials};
 use crate::http::app::App;
 use crate::http::audit::Audit;
 use crate::http::caller::Caller;
@@ -27,7 +27,7 @@ const DEFAULT_PROJECT: &str = "default";
 /// Leaves a [`Caller`] with the request if somebody is known.
 pub async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> OrsResult<Response> {
     if let Some(key) = key(request.headers())? {
-        let caller = credentials::by_token(&mut *app.pool().acquire().await?, key).await?;
+        let caller = credentials::by_token(&app, key).await?;
         request.extensions_mut().insert(caller);
     }
     Ok(next.run(request).await)
@@ -90,10 +90,15 @@ impl FromRequestParts<App> for Session {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> OrsResult<Self> {
         let (caller, id) = (caller(parts)?, session_id(&parts.headers)?);
-        let missing = || HttpError::NotFound("Active environment not found".to_owned());
-        let mut db = app.pool().acquire().await?;
-        let project = projects::of_conversation(&mut db, id).await?.ok_or_else(missing)?;
-        let project = admitted(&mut db, parts, &caller, project).await?.id;
+        let project = match access::of_episode(app, &caller, id, Scope::Run).await {
+            Err(HttpError::NotFound(_)) => {
+                return Err(HttpError::NotFound("Active environment not found".to_owned()).into());
+            }
+            project => project?.id,
+        };
+        if let Some(audit) = parts.extensions.get::<Audit>() {
+            audit.project(project);
+        }
         Ok(Self { id, caller, project })
     }
 }
@@ -109,14 +114,6 @@ impl OptionalFromRequestParts<App> for Session {
             Err(error) => Err(error),
         }
     }
-}
-
-async fn admitted(db: &mut sqlx::PgConnection, parts: &Parts, caller: &Caller, project: Project) -> Result<Project> {
-    caller.check(db, &project, Scope::Run).await?;
-    if let Some(audit) = parts.extensions.get::<Audit>() {
-        audit.project(project.id);
-    }
-    Ok(project)
 }
 
 fn caller(parts: &Parts) -> Result<Caller> {

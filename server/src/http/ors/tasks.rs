@@ -17,7 +17,7 @@ use super::caller::TrainerOf;
 use super::{OrsResult, body, tools as tool_list};
 use crate::http::app::App;
 use crate::http::audit::Audit;
-use crate::http::episodes::environment as checks;
+use crate::http::episodes::environment::{self, ProjectSettings};
 use crate::http::error::{HttpError, Result};
 
 /// Tasks that are listed at once.
@@ -47,9 +47,16 @@ impl TaskList {
             Some("golden" | "test") => Some(Side::Golden),
             Some(_) => return Err(HttpError::BadRequest("Invalid split".to_owned())),
         };
-        let mut environment = named(app, trainer).await?;
-        checks::choose_split(&mut environment, side)?;
-        let (library, order) = checks::checked(app, trainer.project, &environment).await?;
+        let settings = ProjectSettings::read(app, trainer.project, trainer.environment.as_deref()).await?;
+        let mut environment = match &trainer.environment {
+            None => Environment::default(),
+            Some(name) => settings
+                .named(name)
+                .ok_or_else(|| HttpError::NotFound(format!("there is no environment or playbook `{name}`")))?,
+        };
+        environment::choose_split(&mut environment, side)?;
+        let order = settings.checked(app, &environment).await?;
+        let library = settings.library;
         let name = trainer.environment.clone().unwrap_or_else(|| "env".to_owned());
         let groups = environment.groups.unwrap_or(1);
         Ok(Self { environment, library, order, groups, name })
@@ -100,12 +107,6 @@ impl TaskList {
     fn specs(&self, from: usize, to: usize) -> Vec<Value> {
         (from..to.min(self.len())).take(MOST_LISTED).map(|place| self.spec(&self.task(place))).collect()
     }
-}
-
-async fn named(app: &App, trainer: &TrainerOf) -> Result<Environment> {
-    let Some(name) = &trainer.environment else { return Ok(Environment::default()) };
-    let found = checks::named(app, trainer.project, name).await?;
-    found.ok_or_else(|| HttpError::NotFound(format!("there is no environment or playbook `{name}`")))
 }
 
 /// Names of environments, those of playbooks among them.

@@ -180,3 +180,59 @@ async fn a_claim_that_another_player_takes_at_that_moment_is_left_to_it(pool: Pg
     let held: i64 = sqlx::query_scalar(held).bind(first).fetch_one(&pool).await.unwrap();
     assert_eq!(held, 3, "it keeps what it took");
 }
+
+#[sqlx::test(migrations = "../migrations")]
+async fn claims_of_one_position_are_taken_together_and_first(pool: PgPool) {
+    planned(&pool, &[HELP], 12, 1, &[]).await;
+    sqlx::raw_sql(
+        "UPDATE runs SET next_position = 10;
+         INSERT INTO claims (run_id, first_position, last_position)
+         SELECT id, low, high FROM runs, (VALUES (0, 3), (4, 4), (5, 5), (6, 6), (7, 9)) AS behind (low, high)",
+    )
+    .execute(&pool)
+    .await
+    .unwrap();
+    let mut db = pool.acquire().await.unwrap();
+    let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
+    let mut taken = Vec::new();
+    loop {
+        let mut some = claims::claim_some(&mut db, player, &wanted(2)).await.unwrap();
+        if some.is_empty() {
+            break;
+        }
+        some.sort_by_key(|claim| claim.first_position);
+        taken.push(some.iter().map(|claim| (claim.first_position, claim.last_position)).collect::<Vec<_>>());
+    }
+    let expected = [
+        vec![(4, 4), (5, 5)],
+        vec![(6, 6)],
+        vec![(0, 1)],
+        vec![(2, 3)],
+        vec![(7, 8)],
+        // What was left of it is one position now.
+        vec![(9, 9)],
+        vec![(10, 11)],
+    ];
+    assert_eq!(taken, expected);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn claims_of_one_position_are_taken_as_far_as_there_is_room(pool: PgPool) {
+    planned(&pool, &[HELP], 4, 1, &[]).await;
+    sqlx::raw_sql(
+        "UPDATE runs SET next_position = planned, max_in_flight = 2;
+         INSERT INTO claims (run_id, first_position, last_position)
+         SELECT id, position, position FROM runs, generate_series(0, 3) AS position",
+    )
+    .execute(&pool)
+    .await
+    .unwrap();
+    let mut db = pool.acquire().await.unwrap();
+    let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
+    let mut taken = 0;
+    while let [claim] = claims::claim_some(&mut db, player, &wanted(4)).await.unwrap().as_slice() {
+        assert_eq!(claim.first_position, taken);
+        taken += 1;
+    }
+    assert_eq!(taken, 2);
+}

@@ -7,7 +7,7 @@ mod models;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::response::Response;
@@ -282,5 +282,35 @@ async fn a_row_that_no_model_answered_is_played_again_from_what_it_has(pool: PgP
     assert_eq!((now.accepted, now.played_again), (1, BTreeMap::from([("no_answer".to_owned(), 1)])));
     let outlines = endpoint.requests().iter().filter(|request| reply(request).contains("part 2\n")).count();
     assert_eq!(outlines, 1, "the outline is kept");
+    ledger::check(&pool, run.control.run.id).await;
+}
+
+/// Ends of the document are results, and an input that does not fit stays so: playing such rows again would only cost money.
+#[sqlx::test(migrations = "../migrations")]
+async fn a_retry_plays_only_rows_whose_end_may_change(pool: PgPool) {
+    let is_down = Arc::new(AtomicBool::new(true));
+    let down = Arc::clone(&is_down);
+    let endpoint = Endpoint::start(move |request| {
+        let is_verdict = reply(request) == "yes, topic 0 part 1 a";
+        if is_verdict && down.load(Ordering::Relaxed) { status(500) } else { answer(request) }
+    })
+    .await;
+    let mut rows = topics(2);
+    rows.push(json!({"topic": "nothing"}).as_object().unwrap().clone());
+    rows.push(json!({"theme": "no topic"}).as_object().unwrap().clone());
+    let models = played_by(&endpoint.model());
+    let run = stored_order(&pool, Order { models, retries: Some(0), ..order_of("report", rows) }).await;
+    let run = played(run).await;
+    let ended = |rows: Vec<OutputRow>| rows.into_iter().map(|row| row.ended).collect::<Vec<_>>();
+    assert_eq!(ended(outputs(&pool, &run).await), ["no_answer", "finished", "empty", "invalid_input"]);
+
+    is_down.store(false, Ordering::Relaxed);
+    let asked = endpoint.requests().len();
+    let mut db = pool.acquire().await.unwrap();
+    assert_eq!(store::control::retry_failed(&mut db, run.control.run.id).await.unwrap(), 1);
+    let again = played(taken_up(&run).await).await;
+    assert_eq!(ended(outputs(&pool, &again).await), ["finished", "finished", "empty", "invalid_input"]);
+    assert!(endpoint.requests()[asked..].iter().all(|request| !prompt(request).starts_with("outline")));
+    assert_eq!(store::control::retry_failed(&mut db, run.control.run.id).await.unwrap(), 0);
     ledger::check(&pool, run.control.run.id).await;
 }
