@@ -30,6 +30,8 @@ pub const MOST_LOADED_BYTES: usize = 4 << 20;
 pub const MOST_ITEMS: usize = 1_000_000;
 /// An answer of a tool, and what one call puts into the world, in bytes of JSON. Shipped tools answer with up to 20 kB.
 pub const MOST_ANSWER_BYTES: usize = 1 << 20;
+/// The value of an expression or a function of a workflow, in bytes of JSON.
+pub const MOST_VALUE_BYTES: usize = 16 << 20;
 /// Lists and objects within each other in the arguments of a call: shipped tools take 3. The world may have twice as many.
 pub const MOST_ARGUMENT_LEVELS: usize = 24;
 /// Arguments of a call, in bytes, from which on it is the caller's failure if the tool cannot answer it: shipped tools get up to

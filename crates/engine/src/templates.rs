@@ -17,6 +17,8 @@ use crate::tools::code::numbers;
 /// A bare environment: an undefined name is an error, not an empty text.
 pub fn environment() -> Environment<'static> {
     let mut env = Environment::new();
+    // Otherwise only debug builds say what is undefined.
+    env.set_debug(true);
     env.set_undefined_behavior(UndefinedBehavior::Strict);
     env.set_fuel(Some(MOST_FUEL));
     env.set_recursion_limit(MOST_RENDERING_LEVELS);

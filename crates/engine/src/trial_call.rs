@@ -58,6 +58,8 @@ pub enum RefusalSource {
     Arguments,
     /// The tool's function said `fail`.
     Fail,
+    /// The hook of this name said `fail`.
+    Hook(String),
     /// The schema of the world.
     Schema,
     /// The invariants of these names.
@@ -197,7 +199,11 @@ impl Attempt {
         let moment = CallContext { now: &now, id_seed };
         let patch = match playbook.run_code(tool, arguments, before, &moment) {
             Ok((_, patch)) => patch,
-            Err(CodeError::Refused(_) | CodeError::Broken(_)) => return RefusalSource::Fail,
+            Err(CodeError::Refused(_) | CodeError::Broken(_)) => {
+                let without_hook = playbook.code.call(&tool.spec.name, None, before, arguments, &moment);
+                let hook = playbook.spec.after_call.as_ref().filter(|_| without_hook.is_ok());
+                return hook.map_or(RefusalSource::Fail, |hook| RefusalSource::Hook(hook.function.clone()));
+            }
         };
         let refusal = playbook.commit(tool, arguments, before, &patch, &now).err().map(|refusal| refusal.to_string());
         let said = refusal.unwrap_or_default();

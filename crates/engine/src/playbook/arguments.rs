@@ -1,18 +1,24 @@
-//! The arguments of a tool: what is wrong with those of a call, and what they are where the call leaves them out.
+//! The arguments of a tool: what is wrong with those of a call, and what the tool's function gets of them.
 
 use domain::problem::did_you_mean;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::faults;
+use crate::limits::MOST_ARGUMENT_LEVELS;
+
+/// Levels of the arguments that are completed, with the values within the innermost; deeper ones are refused.
+const MOST_LEVELS: usize = MOST_ARGUMENT_LEVELS + 1;
+/// Defaults that are inserted within other defaults, for one call: they could go on without end.
+const MOST_NESTED_DEFAULTS: usize = 10_000;
 
 pub struct Arguments {
     validator: Validator,
-    /// All that there are. `None` if the schema says itself what else may be given.
+    /// The names of all arguments. `None` if the schema allows others, too.
     known: Option<Vec<String>>,
-    /// The schema, if it has a default anywhere.
-    defaults: Option<Value>,
+    /// The schema, if arguments can differ from what the function gets.
+    completes: Option<Value>,
 }
 
 impl Arguments {
@@ -21,11 +27,15 @@ impl Arguments {
     /// # Errors
     /// The schema is none.
     pub fn new(schema: &Value, by_code: bool) -> Result<Self, String> {
+        let validator = super::schema::build(schema)?;
+        let mut names = Vec::new();
+        let is_closed = add_names(schema, schema, &mut names);
+        // A schema without properties says nothing of them.
+        let says = by_code || !names.is_empty() || schema.get("properties").is_some();
         Ok(Self {
-            validator: super::schema::build(schema)?,
-            // A schema without properties says nothing of them.
-            known: known(schema).filter(|_| by_code || schema.get("properties").is_some()),
-            defaults: has_default(schema).then(|| schema.clone()),
+            validator,
+            known: (is_closed && says).then_some(names),
+            completes: has_default_or_integer(schema).then(|| schema.clone()),
         })
     }
 
@@ -42,19 +52,25 @@ impl Arguments {
             return faults::of(&self.validator, arguments);
         }
         let is_said = |e: &ValidationError<'_>| {
-            matches!(e.kind(), ValidationErrorKind::AdditionalProperties { .. })
-                && e.instance_path().to_string().is_empty()
+            let kind = e.kind();
+            let of_names = matches!(
+                kind,
+                ValidationErrorKind::AdditionalProperties { .. } | ValidationErrorKind::UnevaluatedProperties { .. }
+            );
+            of_names && e.instance_path().to_string().is_empty()
         };
         let others = self.validator.iter_errors(arguments).filter(|e| !is_said(e));
         let others = others.map(|e| faults::describe_error(&e));
         unknown.into_iter().chain(others).collect()
     }
 
-    /// The arguments with the schema's defaults for what is not given.
+    /// The arguments as the function gets them: with the schema's defaults for what is not given, and with integers where
+    /// the schema says `integer` and the call says `5.0`.
     pub fn complete(&self, arguments: Map<String, Value>) -> Map<String, Value> {
-        let Some(schema) = &self.defaults else { return arguments };
+        let Some(schema) = &self.completes else { return arguments };
         let mut value = Value::Object(arguments);
-        fill(schema, &mut value);
+        let mut completion = Completion { whole: schema, open_defaults: 0, nested_left: MOST_NESTED_DEFAULTS };
+        completion.complete(schema, &mut value, MOST_LEVELS);
         match value {
             Value::Object(arguments) => arguments,
             _ => Map::new(),
@@ -62,54 +78,196 @@ impl Arguments {
     }
 }
 
-/// The names of all arguments, unless the schema allows more or is made of others.
-fn known(schema: &Value) -> Option<Vec<String>> {
-    const OTHERS: [&str; 10] = [
-        "patternProperties",
-        "propertyNames",
-        "unevaluatedProperties",
-        "$ref",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "if",
-        "dependentSchemas",
-        "$dynamicRef",
-    ];
-    let schema = schema.as_object()?;
-    let open = schema.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false));
-    if open || OTHERS.iter().any(|keyword| schema.contains_key(*keyword)) {
-        return None;
+/// Adds the names of all arguments that a schema declares, in its parts too. `false` if it allows others as well, or
+/// nobody can say.
+fn add_names(schema: &Value, whole: &Value, names: &mut Vec<String>) -> bool {
+    const OTHERS: [&str; 3] = ["patternProperties", "propertyNames", "$dynamicRef"];
+    let Some(schema) = schema.as_object() else { return true };
+    let allows = |keyword: &str| schema.get(keyword).is_some_and(|more| *more != Value::Bool(false));
+    if OTHERS.iter().any(|keyword| schema.contains_key(*keyword))
+        || allows("additionalProperties")
+        || allows("unevaluatedProperties")
+    {
+        return false;
     }
-    let properties = schema.get("properties").and_then(Value::as_object);
-    Some(properties.into_iter().flat_map(Map::keys).cloned().collect())
-}
-
-fn has_default(schema: &Value) -> bool {
-    let own = |properties: &Map<String, Value>| {
-        properties.values().any(|property| property.get("default").is_some() || has_default(property))
+    for name in schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    let target = match schema.get("$ref").map(|reference| target(reference, whole)) {
+        Some(None) => return false,
+        target => target.flatten(),
     };
-    schema.get("properties").and_then(Value::as_object).is_some_and(own) || schema.get("items").is_some_and(has_default)
+    let lists = ["allOf", "anyOf", "oneOf"].into_iter().flat_map(|keyword| listed(schema, keyword));
+    let single = ["if", "then", "else"].into_iter().filter_map(|keyword| schema.get(keyword));
+    let dependent = schema.get("dependentSchemas").and_then(Value::as_object).into_iter().flat_map(Map::values);
+    let mut parts = target.into_iter().chain(lists).chain(single).chain(dependent);
+    parts.all(|part| add_names(part, whole, names))
 }
 
-fn fill(schema: &Value, value: &mut Value) {
-    match value {
+/// Whether a schema has a default or speaks of integers anywhere, in its definitions too.
+fn has_default_or_integer(schema: &Value) -> bool {
+    match schema {
         Value::Object(map) => {
-            for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-                match (map.get_mut(name), property.get("default")) {
-                    (Some(given), _) => fill(property, given),
-                    (None, Some(default)) => drop(map.insert(name.clone(), default.clone())),
-                    (None, None) => {}
+            map.contains_key("default")
+                || map.get("type").is_some_and(|own| types(own).any(|name| name == "integer"))
+                || map.values().any(has_default_or_integer)
+        }
+        Value::Array(items) => items.iter().any(has_default_or_integer),
+        _ => false,
+    }
+}
+
+/// The types that `type` names: one, or a list.
+fn types(value: &Value) -> impl Iterator<Item = &str> {
+    let several = value.as_array().into_iter().flatten();
+    value.as_str().into_iter().chain(several.filter_map(Value::as_str))
+}
+
+/// The schemas in the list of a keyword.
+fn listed<'a>(schema: &'a Map<String, Value>, keyword: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
+    schema.get(keyword).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// What a `$ref` within the document leads to. That none leads back to itself was found when the schema was read.
+fn target<'a>(reference: &Value, whole: &'a Value) -> Option<&'a Value> {
+    let name = reference.as_str()?.strip_prefix('#')?;
+    if name.is_empty() || name.starts_with('/') {
+        return whole.pointer(name);
+    }
+    let definitions = whole.get("$defs")?.as_object()?;
+    definitions.values().find(|schema| schema.get("$anchor").and_then(Value::as_str) == Some(name))
+}
+
+/// A schema, what its `$ref` leads to and what its `allOf` holds: all that is true of a value.
+fn add_parts<'a>(schema: &'a Value, whole: &'a Value, parts: &mut Vec<&'a Map<String, Value>>) {
+    let Some(map) = schema.as_object() else { return };
+    parts.push(map);
+    if let Some(target) = map.get("$ref").and_then(|reference| target(reference, whole)) {
+        add_parts(target, whole, parts);
+    }
+    listed(map, "allOf").for_each(|part| add_parts(part, whole, parts));
+}
+
+/// The numbers that a schema allows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Numbers {
+    None,
+    Integers,
+    All,
+}
+
+impl Numbers {
+    fn of(schema: &Value, whole: &Value) -> Self {
+        let Some(map) = schema.as_object() else {
+            return if *schema == Value::Bool(false) { Self::None } else { Self::All };
+        };
+        let has_number = |values: &Value| values.as_array().is_some_and(|values| values.iter().any(Value::is_number));
+        let own = match (map.get("type"), map.get("const"), map.get("enum")) {
+            (Some(own), ..) if types(own).any(|name| name == "number") => Self::All,
+            (Some(own), ..) if types(own).any(|name| name == "integer") => Self::Integers,
+            (Some(_), ..) => Self::None,
+            (None, Some(value), _) if !value.is_number() => Self::None,
+            (None, None, Some(values)) if !has_number(values) => Self::None,
+            _ => Self::All,
+        };
+        let target = map.get("$ref").and_then(|reference| target(reference, whole));
+        let all = target.into_iter().chain(listed(map, "allOf")).map(|part| Self::of(part, whole));
+        let one_of = ["anyOf", "oneOf"].into_iter();
+        let one = one_of.filter_map(|keyword| listed(map, keyword).map(|part| Self::of(part, whole)).max());
+        all.chain(one).fold(own, Self::min)
+    }
+}
+
+/// Completes the arguments of one call.
+struct Completion<'a> {
+    whole: &'a Value,
+    /// How many inserted defaults, within each other, are being completed themselves.
+    open_defaults: usize,
+    nested_left: usize,
+}
+
+impl<'a> Completion<'a> {
+    fn complete(&mut self, schema: &'a Value, value: &mut Value, levels: usize) {
+        let Some(levels) = levels.checked_sub(1) else { return };
+        match value {
+            Value::Object(map) => {
+                for part in self.parts(schema) {
+                    self.complete_object(part, map, levels);
                 }
             }
+            Value::Array(items) => {
+                for part in self.parts(schema) {
+                    let first: Vec<&Value> = listed(part, "prefixItems").collect();
+                    for (i, item) in items.iter_mut().enumerate() {
+                        if let Some(schema) = first.get(i).copied().or_else(|| part.get("items")) {
+                            self.complete(schema, item, levels);
+                        }
+                    }
+                }
+            }
+            Value::Number(number) => {
+                if let Some(integer) = integer(number)
+                    && Numbers::of(schema, self.whole) == Numbers::Integers
+                {
+                    *value = integer.into();
+                }
+            }
+            _ => {}
         }
-        Value::Array(items) => {
-            if let Some(schema) = schema.get("items") {
-                items.iter_mut().for_each(|item| fill(schema, item));
+    }
+
+    fn complete_object(&mut self, schema: &'a Map<String, Value>, map: &mut Map<String, Value>, levels: usize) {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        for (name, property) in properties.into_iter().flatten() {
+            if let Some(given) = map.get_mut(name) {
+                self.complete(property, given, levels);
+            } else if let Some(mut default) = self.default_of(property) {
+                self.open_defaults += 1;
+                self.complete(property, &mut default, levels);
+                self.open_defaults -= 1;
+                map.insert(name.clone(), default);
             }
         }
-        _ => {}
+        // Which names match a pattern is not looked at.
+        let others = schema.get("additionalProperties").filter(|_| !schema.contains_key("patternProperties"));
+        if let Some(others) = others.filter(|others| others.is_object()) {
+            let is_other = |name: &str| properties.is_none_or(|properties| !properties.contains_key(name));
+            for (_, given) in map.iter_mut().filter(|(name, _)| is_other(name)) {
+                self.complete(others, given, levels);
+            }
+        }
     }
+
+    fn default_of(&mut self, property: &'a Value) -> Option<Value> {
+        let default = self.parts(property).into_iter().find_map(|part| part.get("default"))?;
+        if self.open_defaults > 0 {
+            self.nested_left = self.nested_left.checked_sub(1)?;
+        }
+        Some(default.clone())
+    }
+
+    fn parts(&self, schema: &'a Value) -> Vec<&'a Map<String, Value>> {
+        let mut parts = Vec::new();
+        add_parts(schema, self.whole, &mut parts);
+        parts
+    }
+}
+
+/// The integer that a number such as `5.0` is, if 64 bits hold it. `None` for one that is written as an integer.
+fn integer(number: &Number) -> Option<i64> {
+    if number.is_i64() || number.is_u64() {
+        return None;
+    }
+    let text = number.to_string();
+    if let Some((whole, fraction)) = text.split_once('.')
+        && fraction.bytes().all(|digit| digit == b'0')
+    {
+        return whole.parse().ok();
+    }
+    let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
+    format!("{float:.0}").parse().ok()
 }
 
 #[cfg(test)]
@@ -145,13 +303,51 @@ mod tests {
         there is no argument `oder_id` (did you mean `order_id`?)
         "order_id" is a required property
         "#);
-        for more in
-            [json!({"additionalProperties": true}), json!({"allOf": [{}]}), json!({"patternProperties": {"^x": {}}})]
-        {
-            let mut open = schema();
-            open.as_object_mut().expect("an object").extend(more.as_object().cloned().unwrap_or_default());
-            let faults = Arguments::new(&open, true).expect("a schema").faults(&json!({"order_id": "o_1", "x": 3}));
-            assert!(faults.is_empty(), "{more}: {faults:?}");
+    }
+
+    /// What is wrong with the argument `x`, which the schema declares only with what is added to it.
+    fn faults_with(more: &Value) -> String {
+        let mut schema = schema();
+        schema.as_object_mut().expect("an object").extend(more.as_object().cloned().unwrap_or_default());
+        Arguments::new(&schema, true).expect("a schema").faults(&json!({"order_id": "o_1", "x": 3})).join("\n")
+    }
+
+    #[test]
+    fn a_schema_can_allow_other_arguments() {
+        for more in [
+            json!({"additionalProperties": true}),
+            json!({"unevaluatedProperties": {"type": "integer"}}),
+            json!({"patternProperties": {"^x": {}}}),
+            json!({"anyOf": [{"additionalProperties": {"type": ["integer", "string"]}}, {"required": ["limit"]}]}),
+            json!({"allOf": [{"oneOf": [{"patternProperties": {"^x": {}}}]}]}),
+        ] {
+            assert_eq!(faults_with(&more), "", "{more}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_declared_in_the_parts_of_a_schema_too() {
+        let x = json!({"properties": {"x": {"type": "integer"}}});
+        for more in [
+            json!({"allOf": [x]}),
+            json!({"anyOf": [{"required": ["limit"]}, x]}),
+            json!({"oneOf": [x, {"required": ["limit"]}]}),
+            json!({"if": {"required": ["limit"]}, "then": {"required": ["by"]}, "else": x}),
+            json!({"dependentSchemas": {"limit": {"allOf": [x]}}}),
+            json!({"$ref": "#/$defs/x", "$defs": {"x": x}}),
+            json!({"$ref": "#more", "$defs": {"x": {"$anchor": "more", "anyOf": [x]}}}),
+            json!({"unevaluatedProperties": false, "allOf": [x]}),
+        ] {
+            assert_eq!(faults_with(&more), "", "{more}");
+        }
+        for more in [
+            json!({"allOf": [{}]}),
+            json!({"anyOf": [{"required": ["order_id"]}, {"required": ["limit"]}]}),
+            json!({"if": {"required": ["limit"]}, "then": {"required": ["by"]}}),
+            json!({"additionalProperties": false}),
+            json!({"unevaluatedProperties": false}),
+        ] {
+            assert_eq!(faults_with(&more), "there is no argument `x`", "{more}");
         }
     }
 
@@ -170,5 +366,127 @@ mod tests {
         assert_eq!(complete(json!({"order_id": "o_1"})), json!({"order_id": "o_1", "limit": 10}));
         let given = json!({"order_id": "o_1", "limit": 2, "where": {}});
         assert_eq!(complete(given), json!({"order_id": "o_1", "limit": 2, "where": {"city": "Bern"}}));
+    }
+
+    /// What the function gets of these arguments.
+    fn completed(properties: Value, arguments: Value) -> Value {
+        let schema = json!({
+            "type": "object", "properties": properties,
+            "$defs": {
+                "limit": {"type": "integer", "default": 10},
+                "place": {"type": "object", "properties": {
+                    "city": {"type": "string", "default": "Bern"}, "floor": {"$ref": "#/$defs/limit"}
+                }},
+                "node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node", "default": {}}}}
+            }
+        });
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        Value::Object(Arguments::new(&schema, true).expect("a schema").complete(arguments))
+    }
+
+    #[test]
+    fn defaults_are_found_through_references_and_parts() {
+        let limit = json!({"$ref": "#/$defs/limit"});
+        assert_eq!(completed(json!({"limit": limit}), json!({})), json!({"limit": 10}));
+        assert_eq!(completed(json!({"limit": {"allOf": [limit]}}), json!({})), json!({"limit": 10}));
+        let own = json!({"$ref": "#/$defs/limit", "default": 3});
+        assert_eq!(completed(json!({"limit": own}), json!({})), json!({"limit": 3}));
+        let place = json!({"$ref": "#/$defs/place"});
+        assert_eq!(completed(json!({"at": place}), json!({})), json!({}));
+        let filled = json!({"at": {"city": "Bern", "floor": 10}});
+        assert_eq!(completed(json!({"at": place}), json!({"at": {}})), filled);
+        let inserted = json!({"$ref": "#/$defs/place", "default": {}});
+        assert_eq!(completed(json!({"at": inserted}), json!({})), filled);
+        let both = json!({"allOf": [place, {"properties": {"zip": {"type": "string", "default": "3000"}}}]});
+        assert_eq!(
+            completed(json!({"at": both}), json!({"at": {"floor": 2}})),
+            json!({"at": {"city": "Bern", "floor": 2, "zip": "3000"}})
+        );
+        let places = json!({"type": "array", "items": place});
+        assert_eq!(
+            completed(json!({"at": places}), json!({"at": [{"floor": 1}, {"city": "Thun"}]})),
+            json!({"at": [{"floor": 1, "city": "Bern"}, {"city": "Thun", "floor": 10}]})
+        );
+    }
+
+    #[test]
+    fn defaults_within_themselves_come_to_an_end() {
+        let node = json!({"$ref": "#/$defs/node", "default": {}});
+        let mut found = completed(json!({"first": node}), json!({}))["first"].take();
+        let mut levels = 0;
+        while found.is_object() {
+            (found, levels) = (found["next"].take(), levels + 1);
+        }
+        assert!((20..=MOST_LEVELS).contains(&levels), "{levels}");
+        let definition = |i: usize| {
+            let next = json!({"$ref": format!("#/$defs/d{}", i + 1), "default": {}});
+            (format!("d{i}"), json!({"properties": {"a": next, "b": next}}))
+        };
+        let mut definitions: Map<String, Value> = (0..14).map(definition).collect();
+        definitions.insert("d14".to_owned(), json!({}));
+        let doubled = json!({"type": "object", "$ref": "#/$defs/d0", "$defs": definitions});
+        let found = Arguments::new(&doubled, true).expect("a schema").complete(Map::new());
+        assert!(Value::Object(found).to_string().len() < 12 * MOST_NESTED_DEFAULTS, "too many defaults");
+    }
+
+    #[test]
+    fn whole_floats_are_integers_where_the_schema_says_so() {
+        let integer = json!({"type": "integer"});
+        for (schema, given, expected) in [
+            (integer.clone(), "5.0", "5"),
+            (integer.clone(), "-5.0", "-5"),
+            (integer.clone(), "-0.0", "0"),
+            (integer.clone(), "5e2", "500"),
+            (integer.clone(), "9007199254740993.0", "9007199254740993"),
+            (integer.clone(), "7", "7"),
+            (json!({"type": ["integer", "null"]}), "5.0", "5"),
+            (json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}), "5.0", "5"),
+            (json!({"oneOf": [{"const": "all"}, {"type": "integer"}]}), "5.0", "5"),
+            (json!({"allOf": [{"type": "number"}, {"$ref": "#/$defs/limit"}]}), "5.0", "5"),
+            (json!({"type": "array", "items": integer}), "[1.0, 2]", "[1,2]"),
+            (json!({"prefixItems": [{"type": "number"}], "items": integer}), "[1.0, 2.0]", "[1.0,2]"),
+            (json!({"properties": {"n": integer}}), r#"{"n": 5.0}"#, r#"{"n":5}"#),
+            (
+                json!({"properties": {"m": {}}, "additionalProperties": integer}),
+                r#"{"m": 1.0, "n": 5.0}"#,
+                r#"{"m":1.0,"n":5}"#,
+            ),
+            (json!({"type": "integer", "default": 3.0}), "null", "null"),
+            // What stays as it is.
+            (json!({"type": "number"}), "5.0", "5.0"),
+            (json!({"type": ["integer", "number"]}), "5.0", "5.0"),
+            (json!({"anyOf": [{"type": "integer"}, {"type": "number"}]}), "5.0", "5.0"),
+            (json!({"anyOf": [{"type": "integer"}, {}]}), "5.0", "5.0"),
+            (json!({}), "5.0", "5.0"),
+            (json!({"type": "string"}), r#""5.0""#, r#""5.0""#),
+        ] {
+            let given: Value = serde_json::from_str(given).expect("JSON");
+            let found = completed(json!({"x": schema}), json!({"x": given}));
+            assert_eq!(found["x"].to_string(), expected, "{schema}");
+        }
+        assert_eq!(completed(json!({"x": {"type": "integer", "default": 3.0}}), json!({})).to_string(), r#"{"x":3}"#);
+        let large: Value = serde_json::from_str("100000000000000000000.0").expect("JSON");
+        let found = completed(json!({"x": integer}), json!({"x": large}));
+        assert_eq!(found["x"].as_f64(), Some(1e20));
+        assert!(found["x"].as_i64().is_none() && found["x"].as_u64().is_none(), "{found}");
+    }
+
+    #[test]
+    fn a_function_gets_integers_and_defaults() {
+        use crate::tools::code::{CallContext, Code};
+        let source = "def book(world, ctx, nights, start, options):\n  return '%s nights from %s: %s' % (nights, start, [add_days(start, i) for i in range(nights)][options['first']])";
+        let code = Code::compile("tools.star", source.to_owned(), &[]).expect("it compiles");
+        let arguments = completed(
+            json!({
+                "nights": {"type": "integer"}, "start": {"type": "string"},
+                "options": {"type": "object", "default": {}, "properties": {"first": {"type": "integer", "default": 1}}}
+            }),
+            json!({"nights": 2.0, "start": "2026-03-02"}),
+        );
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        let moment = CallContext { now: "2026-03-02T09:00:00Z", id_seed: "case 0" };
+        let world = crate::world::World::new(&json!({}));
+        let (answer, _) = code.call("book", None, &world, &arguments, &moment).expect("an answer");
+        assert_eq!(answer, json!("2 nights from 2026-03-02: 2026-03-03"));
     }
 }

@@ -17,6 +17,7 @@ use domain::problem::Problem;
 use domain::scenario::Scenario;
 
 use super::{Playbook, Sources, compile};
+use calls::Scripts;
 use worlds::Start;
 
 /// How bad a finding is.
@@ -76,30 +77,26 @@ pub fn files(sources: &Sources<'_>, scenarios: &[Arc<Scenario>]) -> Vec<(Severit
 /// left out, and so are tools and intents that no scenario uses.
 pub fn faults(sources: &Sources<'_>, playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> Vec<(Severity, Problem)> {
     LocatedFiles::new(sources, playbook).problems(|code| {
-        let starts = worlds::starts(playbook, scenarios);
-        own_faults(playbook, &starts, &worlds::check(playbook, &starts, scenarios.len()), code)
+        // The proof of the scenarios reports what breaks in their scripts.
+        own_faults(playbook, &worlds::starts(playbook, scenarios), Scripts::ProvedElsewhere, code)
     })
 }
 
 /// Everything that is odd about a playbook that compiles, with its own scenarios.
 fn findings(playbook: &Playbook, scenarios: &[Arc<Scenario>], code: &str) -> Vec<Finding> {
     let starts = worlds::starts(playbook, scenarios);
-    let worlds = worlds::check(playbook, &starts, scenarios.len());
-    let mut findings = own_faults(playbook, &starts, &worlds, code);
-    findings.extend(worlds);
+    let mut findings = own_faults(playbook, &starts, Scripts::ToBeTried, code);
+    findings.extend(worlds::check(playbook, &starts, scenarios.len()));
     findings.extend(usage::check(playbook, scenarios));
     findings
 }
 
-/// `worlds`: what is wrong with the worlds of its scenarios.
-fn own_faults(playbook: &Playbook, starts: &[Start], worlds: &[Finding], code: &str) -> Vec<Finding> {
+fn own_faults(playbook: &Playbook, starts: &[Start], scripts: Scripts, code: &str) -> Vec<Finding> {
     let mut findings = functions::check(playbook);
+    // A function that does not take what it is called with breaks whatever it is called with.
+    let callable = functions::callable(playbook, &findings);
     findings.extend(worlds::check_base(playbook));
-    // A function that does not take what it is called with breaks whatever it is called with, and in a broken world every
-    // call does.
-    if findings.iter().chain(worlds).all(|finding| finding.severity != Severity::Error) {
-        findings.extend(calls::check(playbook, starts));
-    }
+    findings.extend(calls::check(playbook, starts, &callable, scripts));
     findings.extend(rendering::check(playbook, starts));
     findings.extend(places::check(playbook, starts));
     findings.extend(fields::check(playbook, starts, code));

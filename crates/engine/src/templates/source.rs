@@ -3,7 +3,11 @@
 //!
 //! The source is changed within its tags, and no line moves: what is said about a line is right.
 
+mod callees;
+
 use std::ops::Range;
+
+pub use callees::{Callee, CalleeKind, callees};
 
 use super::filters::{WITHIN_ANOTHER, WITHIN_BOUNDS};
 use crate::limits::{MOST_REPEATED_TEXT, MOST_TAG_TOKENS, MOST_TEMPLATE_BYTES, MOST_TEMPLATE_LEVELS};
@@ -23,21 +27,6 @@ pub fn prepared(source: &str) -> Result<String, TooMuch> {
     scanned(source).map(Scan::edited)
 }
 
-/// The filters and tests that a source names, also those that `map`, `select` and their like are given as texts, each with its line.
-/// Empty if it is too long or nests too deep.
-pub fn callees(source: &str) -> Vec<Callee> {
-    let Ok(mut scan) = scanned(source) else { return Vec::new() };
-    // A name given as a text is noted before the callees inside the brackets, so the order is not yet that of the source.
-    scan.callees.sort_by_key(|(_, place, _)| *place);
-    let (mut line, mut at) = (1, 0);
-    let callees = scan.callees.into_iter().map(|(kind, place, name)| {
-        line += source.get(at..place).map_or(0, |passed| passed.matches('\n').count());
-        at = place;
-        Callee { kind, name, line }
-    });
-    callees.collect()
-}
-
 fn scanned(source: &str) -> Result<Scan<'_>, TooMuch> {
     if source.len() > MOST_TEMPLATE_BYTES {
         let message = format!("is {} bytes long; at most {MOST_TEMPLATE_BYTES} are read", source.len());
@@ -47,22 +36,6 @@ fn scanned(source: &str) -> Result<Scan<'_>, TooMuch> {
     let read = scan.all();
     read.map_err(|message| TooMuch { line: source[..scan.at.min(source.len())].matches('\n').count() + 1, message })?;
     Ok(scan)
-}
-
-/// A filter or test that a template names. minijinja looks it up only when it renders.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Callee {
-    pub kind: CalleeKind,
-    pub name: String,
-    /// Counted from 1.
-    pub line: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
-#[strum(serialize_all = "lowercase")]
-pub enum CalleeKind {
-    Filter,
-    Test,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -271,72 +244,6 @@ impl<'a> Scan<'a> {
             _ => self.expression(tokens, 1),
         }
         Ok(())
-    }
-
-    /// Notes what stands behind `|` and `is`, and, of a statement, behind `filter`, with what these are given.
-    fn filters_and_tests(&mut self, tokens: &[Token], is_statement: bool) {
-        let is_name = |token: &Token| token.kind == Kind::Name;
-        let names = ["from", "import", "include", "macro"];
-        let is_naming = is_statement && tokens.first().is_some_and(|first| names.contains(&self.word(first)));
-        for (i, token) in tokens.iter().enumerate() {
-            let is_operator = i > 0 && self.ends_value(&tokens[i - 1]);
-            let (kind, at) = match self.word(token) {
-                "|" => (CalleeKind::Filter, i + 1),
-                "filter" if i == 0 && is_statement => (CalleeKind::Filter, 1),
-                // It may be a name as well, such as that of a macro.
-                "is" if token.kind == Kind::Name && is_operator && !is_naming => {
-                    let is_negated = self.is(tokens.get(i + 1), "not");
-                    (CalleeKind::Test, i + 1 + usize::from(is_negated))
-                }
-                _ => continue,
-            };
-            let Some(first) = tokens.get(at).filter(|token| is_name(token)) else { continue };
-            // A name may have several parts, with points between them.
-            let mut last = at;
-            while self.is(tokens.get(last + 1), ".") && tokens.get(last + 2).is_some_and(is_name) {
-                last += 2;
-            }
-            let name: String = tokens[at..=last].iter().map(|token| self.word(token)).collect();
-            if kind == CalleeKind::Filter {
-                self.given(&name, tokens, last + 1);
-            }
-            self.callees.push((kind, first.range.start, name));
-        }
-    }
-
-    /// Notes the filter or the test that a filter is given, if its name is written out. `open`: where its bracket would stand.
-    fn given(&mut self, filter: &str, tokens: &[Token], open: usize) {
-        let (kind, place) = match filter {
-            "map" => (CalleeKind::Filter, 0),
-            "select" | "reject" => (CalleeKind::Test, 0),
-            "selectattr" | "rejectattr" => (CalleeKind::Test, 1),
-            _ => return,
-        };
-        let Some(text) = self.text_argument(tokens, open, place) else { return };
-        let name = &self.source[text.range.start + 1..text.range.end - 1];
-        if !name.contains('\\') {
-            self.callees.push((kind, text.range.start + 1, name.to_owned()));
-        }
-    }
-
-    /// An argument of a call, if it is nothing but a text.
-    fn text_argument<'t>(&self, tokens: &'t [Token], open: usize, place: usize) -> Option<&'t Token> {
-        if !self.is(tokens.get(open), "(") {
-            return None;
-        }
-        let (mut at, mut levels, mut passed) = (open + 1, 0_usize, 0);
-        while passed < place {
-            match self.word(tokens.get(at)?) {
-                "(" | "[" | "{" => levels += 1,
-                ")" | "]" | "}" => levels = levels.checked_sub(1)?,
-                "," if levels == 0 => passed += 1,
-                _ => {}
-            }
-            at += 1;
-        }
-        let argument = tokens.get(at).filter(|token| token.kind == Kind::Text)?;
-        let is_whole = self.is(tokens.get(at + 1), ",") || self.is(tokens.get(at + 1), ")");
-        is_whole.then_some(argument)
     }
 
     /// Where a word or sign stands first that no bracket is around.

@@ -1,7 +1,7 @@
 use insta::assert_debug_snapshot;
 use serde_json::{Value, json};
 
-use super::{Attempt, Reply};
+use super::{Attempt, RefusalSource, Reply};
 use crate::playbook::{Sources, compile};
 use crate::testing;
 
@@ -105,6 +105,27 @@ fn who_refused_is_named() {
         ),
     ]
     "#);
+}
+
+#[test]
+fn a_hook_that_refuses_is_named() {
+    let files = testing::files();
+    let playbook = format!("{}after_call: {{function: derive, writes: [/orders]}}\n", files["playbook.yaml"]);
+    let hook = "\ndef derive(world, ctx, tool, answer):\n    fail(\"The books are closed.\")\n";
+    let tools = format!("{}{hook}", files["tools.star"]);
+    let mut shop = shop_with(&[("playbook.yaml", &playbook), ("tools.star", &tools)]);
+    let why = |reply: Option<Reply>| match reply {
+        Some(Reply::Refused { content, why }) => (content, why),
+        reply => panic!("{reply:?}"),
+    };
+    assert_eq!(
+        why(call(&mut shop, "get_order", json!({"order_id": "o_17"}))),
+        ("Error: The books are closed.".to_owned(), RefusalSource::Hook("derive".to_owned()))
+    );
+    assert_eq!(
+        why(call(&mut shop, "get_order", json!({"order_id": "o_18"}))),
+        ("Error: no order o_18".to_owned(), RefusalSource::Fail)
+    );
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! The code against what the tools declare: arguments are given by name, so a name that differs breaks the call.
 
+use std::collections::BTreeSet;
+
 use domain::playbook::{Simulate, Tool as ToolSpec};
 use domain::problem::did_you_mean;
 use serde_json::{Map, Value};
 
-use super::{Finding, Place};
+use super::{Finding, Place, Severity};
 use crate::playbook::Playbook;
 use crate::tools::code::signature::{Parameter, Signature};
 
@@ -12,8 +14,8 @@ pub fn check(playbook: &Playbook) -> Vec<Finding> {
     let functions = playbook.code.functions();
     let mut findings = Vec::new();
     for (i, tool) in by_code(playbook) {
-        match functions.iter().find(|(name, _)| *name == tool.name) {
-            Some((name, signature)) => findings.extend(parameters(name, signature, tool)),
+        match playbook.code.signature(&tool.name) {
+            Some(signature) => findings.extend(parameters(&tool.name, &signature, tool)),
             None => {
                 findings.push(Finding::error(
                     Place::tool(&playbook.spec, i, "simulate"),
@@ -22,7 +24,7 @@ pub fn check(playbook: &Playbook) -> Vec<Finding> {
             }
         }
     }
-    findings.extend(hook(playbook, &functions));
+    findings.extend(hook(playbook));
     let undeclared = functions.iter().filter(|(name, signature)| {
         let hook = playbook.spec.after_call.as_ref().is_some_and(|hook| hook.function == **name);
         looks_like_a_tool(signature) && !hook && by_code(playbook).all(|(_, tool)| tool.name != *name)
@@ -35,6 +37,19 @@ pub fn check(playbook: &Playbook) -> Vec<Finding> {
         Finding::warning(Place::Function(name.clone()), message)
     }));
     findings
+}
+
+/// The tools whose functions take what they are called with. None, if the hook does not: it runs after each of them.
+pub fn callable<'a>(playbook: &'a Playbook, findings: &[Finding]) -> BTreeSet<&'a str> {
+    let is_wrong = |place: &Place| findings.iter().any(|f| f.severity == Severity::Error && f.place == *place);
+    let of_function = |name: &str| is_wrong(&Place::Function(name.to_owned()));
+    let hook = playbook.spec.after_call.as_ref();
+    if hook.is_some_and(|hook| of_function(&hook.function) || is_wrong(&hook_place())) {
+        return BTreeSet::new();
+    }
+    let right = by_code(playbook)
+        .filter(|(i, tool)| !of_function(&tool.name) && !is_wrong(&Place::tool(&playbook.spec, *i, "simulate")));
+    right.map(|(_, tool)| tool.name.as_str()).collect()
 }
 
 fn by_code(playbook: &Playbook) -> impl Iterator<Item = (usize, &ToolSpec)> {
@@ -108,12 +123,18 @@ fn unknown(parameter: &Parameter, declared: &Map<String, Value>) -> String {
 }
 
 /// The hook is called with four values by place.
-fn hook(playbook: &Playbook, functions: &[(String, Signature)]) -> Option<Finding> {
-    let hook = playbook.spec.after_call.as_ref()?;
-    let (name, signature) = functions.iter().find(|(name, _)| *name == hook.function)?;
+fn hook(playbook: &Playbook) -> Option<Finding> {
+    let name = &playbook.spec.after_call.as_ref()?.function;
+    let Some(signature) = playbook.code.signature(name) else {
+        return Some(Finding::error(hook_place(), format!("`{name}` is no function")));
+    };
     let needed = signature.placed.iter().filter(|parameter| parameter.required).count();
     let takes = signature.placed.len() >= 4 || signature.any_placed;
     let fits = takes && needed <= 4 && signature.named.iter().all(|parameter| !parameter.required);
     let message = || "is the hook, which is called with four values: `(world, ctx, tool, answer)`".to_owned();
     (!fits).then(|| Finding::error(Place::Function(name.clone()), message()))
+}
+
+fn hook_place() -> Place {
+    Place::Field("/after_call/function".to_owned())
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use domain::patch::segments;
+use domain::patch::{index, segments};
+use domain::playbook::Simulate;
 use domain::problem::did_you_mean;
 use serde_json::{Map, Value};
 
@@ -20,16 +21,25 @@ pub fn check(playbook: &Playbook, starts: &[Start]) -> Vec<Finding> {
     let schema = &playbook.schema_json;
     let known = collections(schema, starts);
     let tools = playbook.spec.all_tools().enumerate().flat_map(|(i, tool)| {
-        let reads = tool.reads.iter().enumerate().map(|(j, text)| (format!("reads/{j}"), text));
-        let writes = tool.writes.iter().enumerate().map(|(j, text)| (format!("writes/{j}"), text));
-        reads.chain(writes).map(move |(field, text)| (Place::tool(&playbook.spec, i, &field), text))
+        let by_code = tool.simulate == Simulate::Code;
+        let reads = tool.reads.iter().enumerate().map(|(j, text)| (format!("reads/{j}"), text, false));
+        let writes = tool.writes.iter().enumerate().map(move |(j, text)| (format!("writes/{j}"), text, by_code));
+        reads.chain(writes).map(move |(field, text, code)| (Place::tool(&playbook.spec, i, &field), text, code))
     });
     let hook = playbook.spec.after_call.iter().flat_map(|hook| hook.writes.iter().enumerate());
-    let hook = hook.map(|(j, text)| (Place::Field(format!("/after_call/writes/{j}")), text));
+    let hook = hook.map(|(j, text)| (Place::Field(format!("/after_call/writes/{j}")), text, true));
     let mut findings = Vec::new();
-    for (place, text) in tools.chain(hook) {
+    for (place, text, written_by_code) in tools.chain(hook) {
         let path = segments(text).unwrap_or_default();
-        if in_schema(schema, schema, &path, 0) || starts.iter().any(|start| in_world(&start.json, &path)) {
+        let fits = |path: &[String], items: Items| {
+            let by_schema = in_schema_with(schema, schema, path, 0, items);
+            (by_schema, starts.iter().any(|start| in_world(&start.json, path, items)))
+        };
+        let fits_somewhere = fits(&path, Items::Loose);
+        if fits_somewhere != (false, false) {
+            let is_slip = |path: &[String]| slips_in_list(fits(path, Items::Loose), fits(path, Items::ByIndex));
+            let slip = (1..=path.len()).find(|end| written_by_code && is_slip(&path[..*end]));
+            findings.extend(slip.map(|end| Finding::warning(place, no_item(text, end))));
             continue;
         }
         let slip = path.first().filter(|first| !known.contains(*first));
@@ -38,6 +48,32 @@ pub fn check(playbook: &Playbook, starts: &[Start]) -> Vec<Finding> {
         findings.push(Finding { severity: certainty(schema, slip.is_some()), place, message });
     }
     findings
+}
+
+/// How the items of a list are named.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Items {
+    /// By anything: a model that writes a patch may name the end of a list `-`, and lists are shown whole.
+    Loose,
+    /// As the change of a function names them: by their indexes.
+    ByIndex,
+}
+
+/// Whether a place fits only where the items of a list may have any name. Each is in (the schema, a world).
+const fn slips_in_list(loose: (bool, bool), by_index: (bool, bool)) -> bool {
+    // A world shows a list where the schema says nothing of it.
+    !by_index.1 && (loose.1 || (loose.0 && !by_index.0))
+}
+
+/// `end`: how many segments there are up to the one that names no item.
+fn no_item(text: &str, end: usize) -> String {
+    let mut segments: Vec<&str> = text.split('/').collect();
+    match segments.get(end) {
+        Some(&"-") => segments[end] = "+",
+        _ => segments.insert(end, "*"),
+    }
+    let better = segments.join("/");
+    format!("`{text}` never matches: the items of a list are `+`, `*`, `{{argument}}` or a number; write `{better}`")
 }
 
 /// A name at the top of a world whose schema allows no other names is wrong for certain.
@@ -55,21 +91,29 @@ pub fn collections(schema: &Value, starts: &[Start]) -> BTreeSet<String> {
 
 /// Whether a world of this schema can have something at a path. A key counts as a slip if it is neither a property nor
 /// allowed by an explicit `additionalProperties`.
-pub fn in_schema(schema: &Value, root: &Value, path: &[String], references: usize) -> bool {
+pub fn in_schema(schema: &Value, path: &[String]) -> bool {
+    in_schema_with(schema, schema, path, 0, Items::Loose)
+}
+
+fn in_schema_with(schema: &Value, root: &Value, path: &[String], references: usize, items: Items) -> bool {
     if *schema == Value::Bool(false) {
         return false;
     }
     let (Some((key, rest)), Value::Object(map)) = (path.split_first(), schema) else { return true };
     if let Some(at) = map.get("$ref").and_then(Value::as_str).and_then(|at| at.strip_prefix('#')) {
         let target = root.pointer(at).filter(|_| references < MAX_REFERENCES);
-        return target.is_none_or(|target| in_schema(target, root, path, references + 1));
+        return target.is_none_or(|target| in_schema_with(target, root, path, references + 1, items));
+    }
+    let names_item = items == Items::Loose || is_any(key) || index(key).is_some();
+    if !names_item && map.get("type").and_then(Value::as_str) == Some("array") {
+        return false;
     }
     if CONTENTS.iter().all(|name| !map.contains_key(*name)) {
         return !is_leaf(map);
     }
     let mut branches = ["allOf", "anyOf", "oneOf"].iter().filter_map(|name| map.get(*name)?.as_array()).flatten();
-    branches.any(|branch| in_schema(branch, root, path, references))
-        || children(map, key).any(|child| in_schema(child, root, rest, references))
+    branches.any(|branch| in_schema_with(branch, root, path, references, items))
+        || children(map, key).any(|child| in_schema_with(child, root, rest, references, items))
 }
 
 /// The schemas of what can stand at a key.
@@ -91,14 +135,14 @@ fn is_leaf(schema: &Map<String, Value>) -> bool {
     plain || schema.contains_key("enum") || schema.contains_key("const")
 }
 
-pub fn in_world(value: &Value, path: &[String]) -> bool {
+fn in_world(value: &Value, path: &[String], items: Items) -> bool {
     let Some((key, rest)) = path.split_first() else { return true };
     match value {
-        Value::Object(map) if key == "+" => rest.is_empty() || map.values().any(|child| in_world(child, rest)),
-        Value::Object(map) if is_any(key) => map.values().any(|child| in_world(child, rest)),
-        Value::Object(map) => map.get(key).is_some_and(|child| in_world(child, rest)),
+        Value::Object(map) if key == "+" => rest.is_empty() || map.values().any(|child| in_world(child, rest, items)),
+        Value::Object(map) if is_any(key) => map.values().any(|child| in_world(child, rest, items)),
+        Value::Object(map) => map.get(key).is_some_and(|child| in_world(child, rest, items)),
         // Lists are shown and written whole or by any index.
-        Value::Array(_) => true,
+        Value::Array(_) => items == Items::Loose || is_any(key) || index(key).is_some(),
         _ => false,
     }
 }

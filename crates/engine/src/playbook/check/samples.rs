@@ -1,5 +1,7 @@
-//! Sample arguments from a tool's JSON Schema, about records that are there. They have the right shape; a `pattern` may
-//! not fit.
+//! Sample arguments from a tool's JSON Schema, about records that are there. They have the right shape; a difficult
+//! `pattern` may not fit.
+
+mod pattern;
 
 use domain::patch;
 use serde_json::{Map, Value, json};
@@ -15,18 +17,45 @@ const MAX_DEPTH: usize = 8;
 
 /// Calls of a tool in a world, about its records.
 pub fn calls_on(tool: &Tool, world: &World) -> Vec<Value> {
+    calls_with(tool, world, |_, _, _| {})
+}
+
+/// The same calls, with texts that the records have in a field of the argument's name: the postcode of the customer.
+pub fn calls_as_recorded(tool: &Tool, world: &World) -> Vec<Value> {
+    let parameters = &tool.spec.parameters;
+    let fill = |call: &mut Value, chosen: &[(String, &Node)], i: usize| {
+        for (name, value) in call.as_object_mut().into_iter().flatten().filter(|(_, value)| value.is_string()) {
+            let named = parameters.get("properties").and_then(|properties| given(properties.get(name)?)).is_some();
+            if named || chosen.iter().any(|(argument, _)| argument == name) {
+                continue;
+            }
+            let of_chosen = chosen.iter().find_map(|(_, record)| text_at(record, name, 0));
+            if let Some(text) = of_chosen.or_else(|| any_text(world, name, i)) {
+                *value = text.into();
+            }
+        }
+    };
+    calls_with(tool, world, fill)
+}
+
+/// `fill` gets each call, the records that its arguments name, and their position in their collections.
+fn calls_with(tool: &Tool, world: &World, fill: impl Fn(&mut Value, &[(String, &Node)], usize)) -> Vec<Value> {
     let mut made = Vec::new();
     for i in 0..RECORDS {
         for mut call in calls(&tool.spec.parameters) {
+            let mut chosen = Vec::new();
             for (name, value) in call.as_object_mut().into_iter().flatten().filter(|(_, value)| value.is_string()) {
-                if let Some(key) = collection(tool, world, name).and_then(|records| key(records, i)) {
+                if let Some((key, record)) = collection(tool, world, name).and_then(|records| nth(records, i)) {
                     *value = key.into();
+                    chosen.push((name.clone(), record));
                 }
             }
-            made.push(call);
+            fill(&mut call, &chosen, i);
+            if !made.contains(&call) {
+                made.push(call);
+            }
         }
     }
-    made.dedup();
     made
 }
 
@@ -51,9 +80,27 @@ fn collection<'a>(tool: &Tool, world: &'a World, argument: &str) -> Option<&'a N
     })
 }
 
-fn key(records: &Node, i: usize) -> Option<&str> {
+fn nth(records: &Node, i: usize) -> Option<(&str, &Node)> {
     let Node::Map(records) = records else { return None };
-    records.keys().nth(i.min(records.size().checked_sub(1)?)).map(|key| &**key)
+    records.iter().nth(i.min(records.size().checked_sub(1)?)).map(|(key, record)| (&**key, record))
+}
+
+/// The text at a key of a record, or of what it holds.
+fn text_at<'a>(record: &'a Node, name: &str, depth: usize) -> Option<&'a str> {
+    match record {
+        Node::Map(fields) => match fields.get(name) {
+            Some(Node::Text(text)) => Some(&**text),
+            _ if depth < MAX_DEPTH => fields.values().find_map(|inner| text_at(inner, name, depth + 1)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The same of any record.
+fn any_text<'a>(world: &'a World, name: &str, i: usize) -> Option<&'a str> {
+    let Node::Map(parts) = world.root() else { return None };
+    parts.values().find_map(|records| text_at(nth(records, i)?.1, name, 0))
 }
 
 /// Two calls: with the required arguments only, and with all. One, if they are the same.
@@ -134,6 +181,9 @@ fn integer(schema: &Value) -> i64 {
 }
 
 fn text(schema: &Value) -> Value {
+    if let Some(fitting) = schema.get("pattern").and_then(Value::as_str).and_then(pattern::sample) {
+        return fitting.into();
+    }
     let text = match schema.get("format").and_then(Value::as_str) {
         Some("date") => "2026-03-02",
         Some("date-time") => "2026-03-02T09:00:00Z",
@@ -182,6 +232,39 @@ mod tests {
             ]
         );
         assert_eq!(calls(&json!({"type": "object"})), [json!({})], "the same call is made once");
+    }
+
+    #[test]
+    fn a_pattern_is_fitted() {
+        let schema = json!({
+            "type": "object", "required": ["id"],
+            "properties": {"id": {"type": "string", "pattern": "^ord_[0-9a-z]{4,16}$"}}
+        });
+        assert_eq!(calls(&schema), [json!({"id": "ord_1111"})]);
+    }
+
+    #[test]
+    fn texts_are_those_of_the_record() {
+        let mut files = crate::testing::files();
+        let edit = |files: &mut std::collections::BTreeMap<String, String>, name: &str, from: &str, to: &str| {
+            let text = files.get_mut(name).expect("a file of the shop");
+            assert!(text.contains(from), "{name} does not hold {from}");
+            *text = text.replacen(from, to, 1);
+        };
+        let parameters =
+            "{article_id: {type: string}, title: {type: string}, text: {enum: [long]}, lang: {type: string}}";
+        edit(&mut files, "playbook.yaml", "{query: {type: string}}", parameters);
+        edit(&mut files, "playbook.yaml", "required: [query]", "required: [title]");
+        let sources = crate::playbook::Sources { folder: "playbooks/shop", files: &files };
+        let playbook = crate::playbook::compile(&sources).expect("the shop compiles");
+        let tool = playbook.tool("find_article").expect("a tool of the shop");
+        assert_eq!(
+            calls_as_recorded(tool, &playbook.base),
+            [
+                json!({"title": "Refunds"}),
+                json!({"article_id": "a_1", "title": "Refunds", "text": "long", "lang": "sample"}),
+            ]
+        );
     }
 
     #[test]

@@ -1,3 +1,6 @@
+use std::sync::Arc;
+
+use domain::scenario::Scenario;
 use insta::assert_snapshot;
 
 use super::{Severity, files};
@@ -6,6 +9,10 @@ use crate::testing;
 
 /// What is found in the shop with some of its text replaced: (file, from, to).
 fn all(edits: &[(&str, &str, &str)]) -> Vec<String> {
+    all_with(edits, &[testing::scenario(&[])])
+}
+
+fn all_with(edits: &[(&str, &str, &str)], scenarios: &[Arc<Scenario>]) -> Vec<String> {
     let mut files_of_shop = testing::files();
     for (file, from, to) in edits {
         let text = files_of_shop.get_mut(*file).expect("a file of the shop");
@@ -14,7 +21,7 @@ fn all(edits: &[(&str, &str, &str)]) -> Vec<String> {
     }
     let sources = Sources { folder: "playbooks/shop", files: &files_of_shop };
     let line = |(severity, problem): (Severity, domain::Problem)| format!("{severity:?} {problem}");
-    files(&sources, &[testing::scenario(&[])]).into_iter().map(line).collect()
+    files(&sources, scenarios).into_iter().map(line).collect()
 }
 
 /// What is found only because of the edits.
@@ -131,9 +138,130 @@ fn sample_calls_find_what_breaks() {
 }
 
 #[test]
+fn what_is_broken_hides_nothing_else() {
+    let misspelled = ("tools.star", "order = world[\"orders\"][order_id]\n", "order = world[\"ordrs\"][order_id]\n");
+    let edits = [
+        ("tools.star", "def get_order(world, ctx, order_id):", "def get_order(world, ctx, oder_id):"),
+        ("tools.star", "if order_id not in world", "order_id = oder_id\n    if order_id not in world"),
+        misspelled,
+    ];
+    assert_snapshot!(found(&edits), @r#"
+    Error playbooks/shop/tools.star:2: get_order: does not take `order_id`, which the tool declares
+    Error playbooks/shop/tools.star:2: get_order: needs `oder_id`, which the tool does not declare (did you mean `order_id`?)
+    Error playbooks/shop/tools.star:8: refund: refund({"order_id":"o_17","amount":1.0}) in scenario `small_refund` breaks: playbooks/shop/tools.star:9, in refund: Key `"ordrs"` was not found
+    Error playbooks/shop/tools.star:9: the world has no `ordrs` (did you mean `orders`?)
+    Error playbooks/shop/tools.star:13: meddle: meddle({}) in scenario `small_refund` is undone: `meddle` may not change /orders/o_17/total; its `writes` do not name it
+    "#);
+    // A world that breaks a rule, beside one that does not.
+    let overpaid = testing::scenario(&[("small_refund", "overpaid"), ("refunded: 0}", "refunded: 90}")]);
+    let (before, after) = (all(&[]), all_with(&[misspelled], &[overpaid, testing::scenario(&[])]));
+    let new: Vec<String> = after.into_iter().filter(|line| !before.contains(line)).collect();
+    assert_snapshot!(new.join("\n"), @r#"
+    Error playbooks/shop/playbook.yaml:15: world.base: a refund is never more than the order cost (in scenario `overpaid`)
+    Error playbooks/shop/tools.star:7: refund: refund({"order_id":"o_17","amount":1.0}) in scenario `small_refund` breaks: playbooks/shop/tools.star:8, in refund: Key `"ordrs"` was not found
+    Error playbooks/shop/tools.star:8: the world has no `ordrs` (did you mean `orders`?)
+    "#);
+}
+
+#[test]
+fn scripts_lead_to_more_calls() {
+    // Only the arguments of the script break it.
+    let amount = [(
+        "tools.star",
+        "    order[\"refunded\"] = round",
+        "    if amount == 20.5:\n        order.nothing()\n    order[\"refunded\"] = round",
+    )];
+    assert_snapshot!(found(&amount), @r#"
+    Error playbooks/shop/tools.star:7: refund: refund({"order_id":"o_17","amount":20.5}) in the script of scenario `small_refund` breaks: playbooks/shop/tools.star:10, in refund: Object of type `dict` has no attribute `nothing`
+    Error playbooks/shop/tools.star:14: meddle: meddle({}) in scenario `small_refund` is undone: `meddle` may not change /orders/o_17/total; its `writes` do not name it
+    "#);
+    // It waits for a call that the script makes.
+    let later = [(
+        "tools.star",
+        "    world[\"orders\"][\"o_17\"][\"total\"] = 0.0",
+        "    if world[\"orders\"][\"o_17\"][\"refunded\"] == 0:\n        fail(\"Not yet.\")\n    world[\"orders\"][\"o_17\"][\"total\"] = 0.0",
+    )];
+    assert_snapshot!(found(&later), @"Error playbooks/shop/tools.star:12: meddle: meddle({}) in scenario `small_refund` after its script is undone: `meddle` may not change /orders/o_17/total; its `writes` do not name it");
+}
+
+#[test]
+fn what_no_sample_call_reaches_is_said() {
+    let refused = [(
+        "tools.star",
+        "    world[\"orders\"][\"o_17\"][\"total\"] = 0.0",
+        "    if ctx.now != \"\":\n        fail(\"Wait.\")",
+    )];
+    assert_snapshot!(found(&refused), @"Warning playbooks/shop/tools.star:12: meddle: every sample call is refused by `fail`, so nothing after that is checked; call it in a script: meddle({}) in scenario `small_refund`: Wait.");
+    let with_code = |code: &str| {
+        let parameters = format!("parameters: {{type: object, properties: {{code: {code}}}, required: [code]}}");
+        found(&[
+            ("playbook.yaml", "parameters: {type: object, properties: {}}", &parameters),
+            ("tools.star", "def meddle(world, ctx):", "def meddle(world, ctx, code):"),
+        ])
+    };
+    assert_snapshot!(with_code(r"{type: string, pattern: '^\p{Lu}$'}"), @r#"Warning playbooks/shop/playbook.yaml:32: tools[2].parameters: no sample call fits, so the function is not checked; give the arguments `examples:`: {"code":"sample"}: /code: "sample" does not match "^\p{Lu}$""#);
+    assert_snapshot!(with_code(r"{type: string, pattern: '^\p{Lu}$', examples: [Q]}"), @r#"Error playbooks/shop/tools.star:12: meddle: meddle({"code":"Q"}) in scenario `small_refund` is undone: `meddle` may not change /orders/o_17/total; its `writes` do not name it"#);
+}
+
+#[test]
+fn a_list_is_written_by_index() {
+    let edits = [
+        (
+            "world.yaml",
+            "  articles: {type: object}",
+            "  articles: {type: object}\n  log: {type: array, items: {type: object, properties: {note: {type: string}}}}",
+        ),
+        (
+            "playbook.yaml",
+            "writes: [\"/orders/*/refunded\"]",
+            "writes: [\"/orders/*/refunded\", \"/log/-\", /log/note, \"/log/+\", \"/log/*/note\", /log/0]",
+        ),
+        // A model may name the end of a list so.
+        ("playbook.yaml", "writes: [/tickets/+]", "writes: [/tickets/+, \"/log/-\"]"),
+    ];
+    assert_snapshot!(found(&edits), @"
+    Warning playbooks/shop/playbook.yaml:34: tools[2].writes[1]: `/log/-` never matches: the items of a list are `+`, `*`, `{argument}` or a number; write `/log/+`
+    Warning playbooks/shop/playbook.yaml:34: tools[2].writes[2]: `/log/note` never matches: the items of a list are `+`, `*`, `{argument}` or a number; write `/log/*/note`
+    ");
+}
+
+#[test]
+fn rules_read_what_there_is() {
+    let rules = |rules: [&str; 3]| {
+        let before = "    - name: refund_within_total\n      holds: all([o[\"refunded\"] <= o[\"total\"] for o in world[\"orders\"].values()])\n      message: a refund is never more than the order cost\n";
+        let after: String = rules.iter().map(|rule| format!("    - {{message: m, {rule}}}\n")).collect();
+        let lines = "{lines: {type: array, items: {type: object, properties: {price: {type: number}}}}, total: {type: number}, ";
+        found(&[("playbook.yaml", before, &after), ("world.yaml", "{total: {type: number}, ", lines)])
+    };
+    let within = [
+        r#"name: a, each: orders/lines, holds: 'record.get("prce", 0) >= 0 and parent.get("totl", 0) >= 0'"#,
+        r#"name: b, each: orders/lnes, holds: 'record["price"] > 0'"#,
+        r#"name: c, each: orders/total, holds: 'record["price"] > 0'"#,
+    ];
+    assert_snapshot!(rules(within), @"
+    Warning playbooks/shop/playbook.yaml:17: world.invariants[0].holds: the records of `orders/lines` have no `prce` (did you mean `price`?)
+    Warning playbooks/shop/playbook.yaml:17: world.invariants[0].holds: the records of `orders` have no `totl` (did you mean `total`?)
+    Warning playbooks/shop/playbook.yaml:18: world.invariants[1].each: the records of `orders` have no `lnes` (did you mean `lines`?)
+    Warning playbooks/shop/playbook.yaml:19: world.invariants[2].each: `orders/total` is no collection, so the rule is never checked
+    ");
+    let others = [
+        r#"name: d, holds: 'all([o.get("totl", 0) >= 0 for o in world["orders"].values()])'"#,
+        r#"name: e, each: orders, holds: 'parent["total"] > 0 if record["total"] < 0 else True'"#,
+        r#"name: f, each: orders/lines, holds: 'record["price"] <= parent.get("total", 0)'"#,
+    ];
+    assert_snapshot!(rules(others), @"
+    Warning playbooks/shop/playbook.yaml:17: world.invariants[0].holds: nothing in the world has `totl` (did you mean `total`?), so `.get` never finds it
+    Warning playbooks/shop/playbook.yaml:18: world.invariants[1].holds: reads `total` from `parent`, which is None: no record holds the records of `orders`
+    ");
+    let policy = "simulate: terminal\npolicy_rules: [{name: kept, message: m, holds: 'len(before[\"ordrs\"]) == len(world[\"orders\"])'}]\n";
+    assert_snapshot!(found(&[("playbook.yaml", "simulate: terminal\n", policy)]), @"Error playbooks/shop/playbook.yaml:61: policy_rules[0].holds: the world has no `ordrs` (did you mean `orders`?)");
+}
+
+#[test]
 fn a_hook_is_called_with_four_values() {
     let hook = |function: &str, writes: &str| {
-        let after = format!("simulate: terminal\nafter_call: {{function: derive, writes: [{writes}]}}\n");
+        let name = function.trim_start_matches("def ").split('(').next().unwrap_or_default();
+        let after = format!("simulate: terminal\nafter_call: {{function: {name}, writes: [{writes}]}}\n");
         let function = format!("return \"done\"\n\n{function}\n");
         found(&[("playbook.yaml", "simulate: terminal\n", &after), ("tools.star", "return \"done\"\n", &function)])
     };
@@ -151,7 +279,10 @@ fn a_hook_is_called_with_four_values() {
     Error playbooks/shop/tools.star:7: refund: refund({"order_id":"o_17","amount":1.0}) in scenario `small_refund` is undone: neither `refund` nor the hook `derive` may change /orders/o_17; no `writes` names it
     Error playbooks/shop/tools.star:12: meddle: meddle({}) in scenario `small_refund` is undone: neither `meddle` nor the hook `derive` may change /orders/o_17; no `writes` names it
     "#);
+    assert_snapshot!(hook("def derive(world, ctx, tool, answer):\n    for i in range(1000000):\n        for j in range(1000):\n            pass", "/orders/*/total"), @r#"Error playbooks/shop/tools.star:2: get_order: get_order({"order_id":"o_17"}) in scenario `small_refund` breaks: playbooks/shop/tools.star:16, in derive: the hook `derive` failed: the call took more than 1,000,000 steps; each call of a function and each round of a loop is one"#);
     assert_snapshot!(hook("def derive(world, ctx, tool, answer, more = 1):\n    pass", "/orders/*/total"), @"");
+    assert_snapshot!(hook("def _derive(world, ctx, tool, answer):\n    pass", "/orders/*/total"), @"");
+    assert_snapshot!(hook("def _derive(world, ctx, tool):\n    pass", "/orders/*/total"), @"Error playbooks/shop/tools.star:16: _derive: is the hook, which is called with four values: `(world, ctx, tool, answer)`");
 }
 
 #[test]

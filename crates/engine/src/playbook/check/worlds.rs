@@ -19,24 +19,41 @@ pub struct Start {
     pub now: String,
     /// What is wrong with it.
     pub fault: Option<String>,
+    /// Whether calls can be tried in it: in a broken world every call breaks.
+    pub is_playable: bool,
+    /// The one that begins so. `None` for the base world.
+    pub scenario: Option<Arc<Scenario>>,
 }
 
 impl Start {
+    fn of_base(playbook: &Playbook) -> Self {
+        let start = Self::new(playbook, "the base world".to_owned(), &Map::new(), playbook.now());
+        // Scenarios that are still to be written may add what is missing.
+        let is_playable = start.fault.as_deref().is_none_or(|fault| {
+            invariant(playbook, fault).is_none() && playbook.base_faults().iter().all(|known| !fault.contains(known))
+        });
+        Self { is_playable, ..start }
+    }
+
+    fn of_scenario(playbook: &Playbook, scenario: &Arc<Scenario>) -> Self {
+        let name = format!("scenario `{}`", scenario.id);
+        let start = Self::new(playbook, name, &scenario.system_facts, playbook.now_in(scenario));
+        Self { is_playable: start.fault.is_none(), scenario: Some(Arc::clone(scenario)), ..start }
+    }
+
     fn new(playbook: &Playbook, name: String, facts: &Map<String, Value>, now: String) -> Self {
         let world = playbook.initial_world(facts);
         let fault = playbook.check_world(&world, &now).err().map(|refusal| refusal.to_string());
-        Self { name, json: world.to_json(), world, now, fault }
+        Self { name, json: world.to_json(), world, now, fault, is_playable: true, scenario: None }
     }
 }
 
 /// Every world that a conversation can start from. Without scenarios, the base world.
 pub fn starts(playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> Vec<Start> {
     if scenarios.is_empty() {
-        return vec![Start::new(playbook, "the base world".to_owned(), &Map::new(), playbook.now())];
+        return vec![Start::of_base(playbook)];
     }
-    let start =
-        |s: &Arc<Scenario>| Start::new(playbook, format!("scenario `{}`", s.id), &s.system_facts, playbook.now_in(s));
-    scenarios.iter().map(start).collect()
+    scenarios.iter().map(|scenario| Start::of_scenario(playbook, scenario)).collect()
 }
 
 /// Mistakes in the base world.
@@ -70,7 +87,6 @@ pub fn check(playbook: &Playbook, starts: &[Start], scenarios: usize) -> Vec<Fin
         let others = if others > 0 { format!(" and {others} more") } else { String::new() };
         let (severity, place) = match invariant(playbook, fault) {
             Some(i) => (Severity::Error, format!("/world/invariants/{i}/holds")),
-            // Scenarios that are still to be written may add what is missing.
             None if scenarios == 0 => (Severity::Warning, field.to_owned()),
             None => (Severity::Error, field.to_owned()),
         };

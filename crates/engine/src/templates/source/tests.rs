@@ -138,27 +138,3 @@ fn what_would_take_much_memory_is_refused() {
         started.assert_took_at_most(10, &source);
     }
 }
-
-#[test]
-fn filters_and_tests_are_found_with_their_lines() {
-    let found = |source: &str| {
-        let found = callees(source).into_iter().map(|one| format!("{} {} {}", one.line, one.kind, one.name));
-        found.collect::<Vec<_>>().join(", ")
-    };
-    assert_snapshot!(found("{{ a | upper }}\n{% if b is not\n odd and c is\tin [d|first] %}{{ e|x.y(f|z, 'is g') }}{% endif %}"), @"1 filter upper, 3 test odd, 3 test in, 3 filter first, 3 filter x.y, 3 filter z");
-    assert_snapshot!(found("{% filter upper | trim %}a | b is c{% endfilter %}{%- set x | lower -%}{% endset %}"), @"1 filter upper, 1 filter trim, 1 filter lower");
-    let given = "{{ a|map('upper', 1)|select(\"odd\") }}\n{{ a|rejectattr(b|first, 'x y')|reject('in', [c]) }}";
-    assert_snapshot!(found(given), @"1 filter map, 1 filter upper, 1 filter select, 1 test odd, 2 filter rejectattr, 2 filter first, 2 test x y, 2 filter reject, 2 test in");
-    let computed = "{{ a|map(attribute='b')|select(c)|map('d' ~ e)|selectattr('f')|map }}";
-    assert_snapshot!(found(computed), @"1 filter map, 1 filter select, 1 filter map, 1 filter selectattr, 1 filter map");
-    for none in [
-        "{{ \"a|b\" }} {{ 'x is y' ~ \"\\\"|z\" }}",
-        "{# | x #} a | b is c",
-        "{% raw %}{{ a | b }}{% endraw %}",
-        "{{ filter }} {{ f(is=1) }} {{ a.is }}",
-        "{% import 'a.md' as is %}{% from 'a.md' import is as other %}{% macro is(x) %}{% endmacro %}",
-        "{% set filter = 1 %}{% if filter %}{% endif %}",
-    ] {
-        assert_eq!(found(none), "", "{none}");
-    }
-}

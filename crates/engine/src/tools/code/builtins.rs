@@ -90,7 +90,7 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         let mut items = 0;
         for number in numbers.iterate(heap)? {
             if !matches!(number.get_type(), "int" | "float") {
-                return Err(broken(format!("`sum` adds numbers, and a {} is none", number.get_type())));
+                return Err(broken(format!("`sum` adds numbers, not values of type {}", number.get_type())));
             }
             total = total.add(number, heap)?;
             items += 1;
@@ -263,15 +263,19 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         original("all", &placed.items, &named, eval)
     }
 
-    /// Rounds half away from zero to so many decimals, as money is rounded.
+    /// Rounds half away from zero to so many decimals, as money is rounded; -2 decimals are whole hundreds.
     fn round(x: UnpackFloat, #[starlark(default = 0)] digits: i32) -> anyhow::Result<f64> {
         Ok(rounded(x.0, digits))
     }
 
     /// Rounds to so many decimals as IEEE 754 and most languages do: the stored value decides, and an exact half goes to
     /// the even neighbour. 2.675 is stored a little below itself, so it gives 2.67; 0.125 gives 0.12.
-    fn round_half_even(x: UnpackFloat, #[starlark(default = 0)] digits: usize) -> anyhow::Result<f64> {
-        Ok(format!("{:.*}", digits.min(12), x.0).parse()?)
+    fn round_half_even(x: UnpackFloat, #[starlark(default = 0)] digits: i32) -> anyhow::Result<f64> {
+        let Ok(places) = usize::try_from(digits) else {
+            let unit = unit(digits);
+            return Ok((x.0 / unit).round_ties_even() * unit);
+        };
+        Ok(format!("{:.*}", places.min(MOST_DECIMALS), x.0).parse()?)
     }
 
     /// The value of an expression of numbers, `+ - * / // **`, parentheses and spaces. An expression that is wrong
@@ -367,20 +371,31 @@ static ORIGINALS: LazyLock<Vec<(&'static str, FrozenValue)>> = LazyLock::new(|| 
     STANDARD.iter().filter(|(name, _)| NAMES.contains(name)).collect()
 });
 
+/// The most decimals that numbers are rounded to.
+const MOST_DECIMALS: usize = 12;
+
+/// What numbers are multiples of after they were rounded to a negative number of decimals: 100.0 for -2. Larger powers of
+/// ten than the last are no exact floats, and no numbers that tools know.
+fn unit(digits: i32) -> f64 {
+    10f64.powi(digits.saturating_neg().clamp(0, 22))
+}
+
+/// Half away from zero, and never to a negative zero, which would read `-0.0`.
 fn rounded(x: f64, digits: i32) -> f64 {
     let scale = 10f64.powi(digits.clamp(0, 12));
-    let scaled = x * scale;
+    let unit = unit(digits);
+    let scaled = x * scale / unit;
     if !scaled.is_finite() {
         // So large that it has no decimals.
         return x;
     }
     // 1.005 is stored a little below itself; the nudge keeps decimal halves halves.
     let nudge = f64::EPSILON * 4.0 * scaled.abs();
-    (scaled.abs() + nudge).round().copysign(scaled) / scale
+    (scaled.abs() + nudge).round().copysign(scaled) / scale * unit + 0.0
 }
 
 fn decimals(x: f64, digits: i32) -> String {
-    let places = usize::try_from(digits.clamp(0, 12)).unwrap_or_default();
+    let places = usize::try_from(digits).unwrap_or_default().min(MOST_DECIMALS);
     format!("{:.places$}", rounded(x, digits))
 }
 

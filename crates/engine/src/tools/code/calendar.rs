@@ -5,8 +5,11 @@ use chrono::{Datelike, FixedOffset, Months, NaiveDate, NaiveDateTime, NaiveTime,
 use starlark::ErrorKind;
 use starlark::environment::GlobalsBuilder;
 use starlark::starlark_module;
+use starlark::values::float::UnpackFloat;
 use starlark::values::structs::AllocStruct;
 use starlark::values::{Heap, Value};
+
+use super::{broken, numbers};
 
 #[starlark_module]
 pub fn functions(builder: &mut GlobalsBuilder) {
@@ -17,16 +20,21 @@ pub fn functions(builder: &mut GlobalsBuilder) {
     }
 
     /// The date so many days after an ISO date, or before it.
-    fn add_days(start: &str, days: i32) -> starlark::Result<String> {
-        let shifted = date(start)?.checked_add_signed(TimeDelta::days(days.into()));
-        shifted.map(|day| day.to_string()).ok_or_else(|| refused(format!("{days} days from {start} is no date")))
+    fn add_days(start: &str, days: UnpackFloat) -> starlark::Result<String> {
+        let (day, by) = (date(start)?, whole_number(days.0, "days")?);
+        let shifted = by.and_then(TimeDelta::try_days).and_then(|by| day.checked_add_signed(by));
+        let none = || refused(format!("{} days from {start} is no date", written(days.0)));
+        shifted.map(|day| day.to_string()).ok_or_else(none)
     }
 
     /// The date so many months after an ISO date, or before it; the last day of a month that is too short.
-    fn add_months(start: &str, months: i32) -> starlark::Result<String> {
-        let (day, by) = (date(start)?, Months::new(months.unsigned_abs()));
-        let shifted = if months < 0 { day.checked_sub_months(by) } else { day.checked_add_months(by) };
-        shifted.map(|day| day.to_string()).ok_or_else(|| refused(format!("{months} months from {start} is no date")))
+    fn add_months(start: &str, months: UnpackFloat) -> starlark::Result<String> {
+        let (day, by) = (date(start)?, whole_number(months.0, "months")?);
+        let by = by.and_then(|by| u32::try_from(by.unsigned_abs()).ok()).map(Months::new);
+        let shifted =
+            by.and_then(|by| if months.0 < 0.0 { day.checked_sub_months(by) } else { day.checked_add_months(by) });
+        let none = || refused(format!("{} months from {start} is no date", written(months.0)));
+        shifted.map(|day| day.to_string()).ok_or_else(none)
     }
 
     /// The day of the week of an ISO date: `Monday` to `Sunday`.
@@ -47,13 +55,13 @@ pub fn functions(builder: &mut GlobalsBuilder) {
     }
 
     /// The time so many minutes later, or earlier, written as it was given. A time of day goes on past midnight.
-    fn add_minutes(start: &str, minutes: i32) -> starlark::Result<String> {
-        Point::parse(start)?.plus(TimeDelta::minutes(minutes.into()), start)
+    fn add_minutes(start: &str, minutes: UnpackFloat) -> starlark::Result<String> {
+        shifted(start, minutes.0, "minutes", 60.0)
     }
 
-    /// The time so many hours later, or earlier.
-    fn add_hours(start: &str, hours: i32) -> starlark::Result<String> {
-        Point::parse(start)?.plus(TimeDelta::hours(hours.into()), start)
+    /// The time so many hours later, or earlier: 1.5 for an hour and a half.
+    fn add_hours(start: &str, hours: UnpackFloat) -> starlark::Result<String> {
+        shifted(start, hours.0, "hours", 3600.0)
     }
 
     /// The date of a moment: `2026-03-02` of `2026-03-02T09:30:00Z`.
@@ -91,6 +99,34 @@ fn date(text: &str) -> starlark::Result<NaiveDate> {
 /// An error that is an answer, as `fail` makes it.
 fn refused(reason: String) -> starlark::Error {
     starlark::Error::new_kind(ErrorKind::Fail(anyhow::Error::msg(reason)))
+}
+
+/// A number of days or months. `None` if it is larger than any calendar.
+///
+/// # Errors
+/// It is no whole number: the author has to say which way to round.
+fn whole_number(x: f64, unit: &str) -> starlark::Result<Option<i64>> {
+    if x.fract() == 0.0 {
+        Ok(numbers::whole(x))
+    } else {
+        Err(broken(format!("`add_{unit}` needs a whole number and was given {}", written(x))))
+    }
+}
+
+/// A number for a message: an integer without `.0`.
+fn written(x: f64) -> String {
+    numbers::whole(x).map_or_else(|| numbers::repr(x), |whole| whole.to_string())
+}
+
+/// The time so many units later, each of so many seconds, to the nearest second.
+fn shifted(start: &str, by: f64, unit: &str, seconds: f64) -> starlark::Result<String> {
+    let point = Point::parse(start)?;
+    if !by.is_finite() {
+        return Err(broken(format!("`add_{unit}` needs a number and was given {}", written(by))));
+    }
+    let delta = numbers::whole((by * seconds).round()).and_then(TimeDelta::try_seconds);
+    let later = delta.and_then(|delta| point.plus(delta));
+    later.ok_or_else(|| refused(format!("{} {unit} from {start} is no time", written(by))))
 }
 
 fn between(start: &str, end: &str) -> starlark::Result<TimeDelta> {
@@ -157,12 +193,12 @@ impl Point {
         })
     }
 
-    fn plus(self, by: TimeDelta, text: &str) -> starlark::Result<String> {
-        let Some(at) = self.at.checked_add_signed(by) else {
-            return Err(refused(format!("{} minutes from {text} is no time", by.num_minutes())));
-        };
-        let clock = if self.seconds { at.format("%H:%M:%S") } else { at.format("%H:%M") };
+    /// `None` if no calendar reaches so far.
+    fn plus(self, by: TimeDelta) -> Option<String> {
+        let at = self.at.checked_add_signed(by)?;
+        // Seconds that were added are shown, also if there were none before.
+        let clock = if self.seconds || at.second() != 0 { at.format("%H:%M:%S") } else { at.format("%H:%M") };
         let day = if self.dated { format!("{}{}", at.date(), self.separator) } else { String::new() };
-        Ok(format!("{day}{clock}{}", self.zone_text))
+        Some(format!("{day}{clock}{}", self.zone_text))
     }
 }

@@ -22,8 +22,8 @@ impl Fault {
     }
 }
 
-/// `tools.star:8, in refund: Key "o_18" was not found (called from line 20)`
-pub fn explain(error: &Error) -> String {
+/// `tools.star:8, in refund: Key "o_18" was not found (called from line 20)`. `hook`: the hook that was running.
+pub fn explain(error: &Error, hook: Option<&str>) -> String {
     let mut frames = &error.call_stack().frames[..];
     // A function of Starlark's or ours: the author's, who called it, is meant.
     while let Some((last, rest)) = frames.split_last()
@@ -52,6 +52,9 @@ pub fn explain(error: &Error) -> String {
     }
     if !out.is_empty() {
         out.push_str(": ");
+    }
+    if let Some(hook) = hook {
+        out.push_str(&format!("the hook `{hook}` failed: "));
     }
     out.push_str(&reason(error));
     // Where a helper fails, what it was called with comes from there.

@@ -31,7 +31,7 @@ pub fn percent<'v>(format: &str, value: Value<'v>, heap: Heap<'v>) -> Result<Str
         } else if chars.next_if_eq(&'%').is_some() {
             text.push("%")?;
         } else {
-            let place = Place::parse(&mut chars, format)?;
+            let place = Place::parse(&mut chars, format, &mut values)?;
             let value = match &place.name {
                 Some(name) => {
                     named = true;
@@ -56,7 +56,12 @@ struct Place {
 }
 
 impl Place {
-    fn parse(chars: &mut Peekable<Chars<'_>>, format: &str) -> Result<Self, String> {
+    /// `values`: where a `*` takes a width or a number of digits from.
+    fn parse<'v>(
+        chars: &mut Peekable<Chars<'_>>,
+        format: &str,
+        values: &mut impl Iterator<Item = Value<'v>>,
+    ) -> Result<Self, String> {
         let unfinished = || format!("`{format}` ends within a place; `%` in a text is written `%%`");
         let mut name = None;
         if chars.next_if_eq(&'(').is_some() {
@@ -73,9 +78,20 @@ impl Place {
                 sign => layout.sign = layout.sign.filter(|sign| *sign == '+').or(Some(sign)),
             }
         }
-        layout.width = digits(chars)?.unwrap_or(0);
+        if chars.next_if_eq(&'*').is_some() {
+            let width = starred(values, format)?;
+            // As if there was a `-` before it.
+            layout.align = if width < 0 { Some('<') } else { layout.align };
+            layout.width = within_widest(width.unsigned_abs())?;
+        } else {
+            layout.width = digits(chars)?.unwrap_or(0);
+        }
         if chars.next_if_eq(&'.').is_some() {
-            layout.precision = Some(digits(chars)?.unwrap_or(0));
+            layout.precision = Some(if chars.next_if_eq(&'*').is_some() {
+                within_widest(starred(values, format)?.max(0).unsigned_abs())?
+            } else {
+                digits(chars)?.unwrap_or(0)
+            });
         }
         if zeros && layout.align.is_none() {
             (layout.fill, layout.align) = (Some('0'), Some('='));
@@ -91,10 +107,13 @@ impl Place {
             's' if *layout == Layout::default() => text.str(value),
             's' => text.push(&text_layout().text(&str_of(value, heap)?)),
             'r' => text.push(&text_layout().text(&repr_of(value, heap)?)),
-            'd' | 'i' | 'u' => text.push(&integer(value, layout, 'd')?),
-            'x' | 'X' | 'o' => text.push(&integer(value, layout, letter)?),
-            'e' | 'E' | 'f' | 'F' | 'g' | 'G' => text.push(&layout.float(float(value, letter)?, letter)),
-            other => Err(format!("`%{other}` is not known; `%s`, `%r`, `%d`, `%f`, `%e`, `%g`, `%x` and `%o` are")),
+            'c' => text.push(&Layout { precision: None, ..text_layout() }.text(&character(value)?)),
+            'd' | 'i' | 'u' => text.push(&integer(number(value, heap), layout, 'd')?),
+            'x' | 'X' | 'o' => text.push(&integer(number(value, heap), layout, letter)?),
+            'e' | 'E' | 'f' | 'F' | 'g' | 'G' => text.push(&layout.float(float(number(value, heap), letter)?, letter)),
+            other => {
+                Err(format!("`%{other}` is not known; `%s`, `%r`, `%c`, `%d`, `%f`, `%e`, `%g`, `%x` and `%o` are"))
+            }
         }
     }
 }
@@ -103,12 +122,34 @@ fn digits(chars: &mut Peekable<Chars<'_>>) -> Result<Option<usize>, String> {
     let mut found: Option<usize> = None;
     while let Some(digit) = chars.next_if(char::is_ascii_digit) {
         let digit = digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(0);
-        found = Some(found.unwrap_or(0) * 10 + digit);
-        if found > Some(WIDEST) {
-            return Err(format!("a width or a number of digits is at most {WIDEST}"));
-        }
+        found = Some(within_widest(found.unwrap_or(0) * 10 + digit)?);
     }
     Ok(found)
+}
+
+fn within_widest<N: TryInto<usize>>(width: N) -> Result<usize, String> {
+    let width = width.try_into().ok().filter(|width| *width <= WIDEST);
+    width.ok_or_else(|| format!("a width or a number of digits is at most {WIDEST}"))
+}
+
+/// The value that stands for a `*`.
+fn starred<'v>(values: &mut impl Iterator<Item = Value<'v>>, format: &str) -> Result<i32, String> {
+    let value = values.next().ok_or_else(|| format!("`{format}` has more places than values"))?;
+    let needs = || format!("`*` in `{format}` needs a whole number and was given a {}", value.get_type());
+    value.unpack_i32().ok_or_else(needs)
+}
+
+/// A bool as the number that it is in Python, and anything else as it is.
+fn number<'v>(value: Value<'v>, heap: Heap<'v>) -> Value<'v> {
+    value.unpack_bool().map_or(value, |is_true| heap.alloc(i32::from(is_true)))
+}
+
+/// A character, given as itself or as its code.
+fn character(value: Value<'_>) -> Result<String, String> {
+    let code = value.unpack_i32().and_then(|code| u32::try_from(code).ok()).and_then(char::from_u32);
+    let own = value.unpack_str().filter(|text| text.chars().count() == 1);
+    let text = code.map(String::from).or_else(|| own.map(str::to_owned));
+    text.ok_or_else(|| format!("`c` needs one character or its code, and was given a {}", value.get_type()))
 }
 
 fn float(value: Value<'_>, letter: char) -> Result<f64, String> {
@@ -183,13 +224,13 @@ fn field_text<'v>(
         (other, _) => return Err(format!("`!{other}` is not known; `!s` and `!r` are")),
     }
     let (layout, letter) = layout_of(layout)?;
+    let value = if conversion.is_empty() && letter != Some('s') { number(value, heap) } else { value };
     let is_number = conversion.is_empty() && matches!(value.get_type(), "int" | "float");
     text.push(&match letter {
         Some(letter @ ('e' | 'E' | 'f' | 'F' | 'g' | 'G' | '%')) => layout.float(float(value, letter)?, letter),
         Some(letter @ ('d' | 'x' | 'X' | 'o' | 'b')) if value.get_type() != "float" => integer(value, &layout, letter)?,
         None if is_number && value.get_type() == "int" => integer(value, &layout, 'd')?,
-        None if is_number && layout.precision.is_some() => layout.float(float(value, 'g')?, 'g'),
-        None if is_number => layout.float_as_is(float(value, 'f')?),
+        None if is_number => layout.float_without_letter(float(value, 'f')?),
         None | Some('s') if conversion == "r" => layout.text(&repr_of(value, heap)?),
         None | Some('s') => layout.text(&str_of(value, heap)?),
         Some(letter) => return Err(format!("`{letter}` does not write a {}", value.get_type())),

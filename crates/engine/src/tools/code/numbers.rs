@@ -11,6 +11,11 @@ pub fn repr(x: f64) -> String {
     if x.fract() == 0.0 { format!("{x:.1}") } else { x.to_string() }
 }
 
+/// A float without decimals as an integer, if 64 bits hold it.
+pub fn whole(x: f64) -> Option<i64> {
+    if x.fract() == 0.0 { format!("{x:.0}").parse().ok() } else { None }
+}
+
 const fn not_finite(x: f64) -> &'static str {
     match (x.is_nan(), x.is_sign_negative()) {
         (true, _) => "nan",
@@ -52,15 +57,19 @@ impl Layout {
             'e' => with_exponent(&format!("{abs:.digits$e}"), 'e'),
             'f' => format!("{abs:.digits$}"),
             '%' => format!("{:.digits$}%", abs * 100.0),
-            _ => general(abs, digits.max(1), self.alternate),
+            _ => general(abs, digits.max(1), self.alternate, false),
         };
         let text = if letter.is_ascii_uppercase() { text.to_ascii_uppercase() } else { text };
         self.number(x.is_sign_negative() && !x.is_nan(), "", &text)
     }
 
-    /// A float as `repr` has it, in its width.
-    pub fn float_as_is(&self, x: f64) -> String {
-        self.number(x.is_sign_negative() && !x.is_nan(), "", &repr(x.abs()))
+    /// A float without a letter: as `repr` has it, or with so many significant digits, of which one at least is a decimal.
+    pub fn float_without_letter(&self, x: f64) -> String {
+        let text = match self.precision {
+            Some(digits) if x.is_finite() => general(x.abs(), digits.max(1), self.alternate, true),
+            _ => repr(x.abs()),
+        };
+        self.number(x.is_sign_negative() && !x.is_nan(), "", &text)
     }
 
     /// An integer from its decimal text by a letter: `d`, `x`, `o` or `b`, and `X`. `None` if it is too large for others
@@ -88,7 +97,10 @@ impl Layout {
     fn number(&self, negative: bool, prefix: &str, digits: &str) -> String {
         let sign = if negative { Some('-') } else { self.sign };
         let sign: String = sign.into_iter().collect::<String>() + prefix;
-        let digits = self.grouping.map_or_else(|| digits.to_owned(), |mark| grouped(digits, mark));
+        // Zeros before the number are grouped with it.
+        let is_zero_padded = self.fill == Some('0') && self.align == Some('=');
+        let least = if is_zero_padded { self.width.saturating_sub(sign.chars().count()) } else { 0 };
+        let digits = self.grouping.map_or_else(|| digits.to_owned(), |mark| grouped(digits, mark, least));
         self.pad(&sign, &digits, '>')
     }
 
@@ -105,23 +117,33 @@ impl Layout {
 }
 
 /// So many significant digits, without the zeros at the end; with an exponent where the number is very small or has more
-/// digits before the point.
-fn general(abs: f64, digits: usize, keep_zeros: bool) -> String {
+/// digits before the point. `with_decimal`: one decimal is written at least, also if it is 0, and counts as a digit.
+fn general(abs: f64, digits: usize, keep_zeros: bool, with_decimal: bool) -> String {
     let rounded = format!("{abs:.*e}", digits - 1);
     let exponent: i32 = rounded.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
     let places = i32::try_from(digits).unwrap_or(i32::MAX).saturating_sub(1).saturating_sub(exponent);
-    let fixed = exponent >= -4 && places >= 0;
+    let fixed = exponent >= -4 && places >= i32::from(with_decimal);
     let text = if fixed { format!("{abs:.*}", usize::try_from(places).unwrap_or(0)) } else { rounded };
     let (number, exponent) = text.split_once('e').unwrap_or((&text, ""));
     let number =
         if keep_zeros || !number.contains('.') { number } else { number.trim_end_matches('0').trim_end_matches('.') };
-    if fixed { number.to_owned() } else { with_exponent(&format!("{number}e{exponent}"), 'e') }
+    match fixed {
+        true if with_decimal && !number.contains('.') => format!("{number}.0"),
+        true => number.to_owned(),
+        false => with_exponent(&format!("{number}e{exponent}"), 'e'),
+    }
 }
 
-/// `1234567.5` as `1,234,567.5`.
-fn grouped(digits: &str, mark: char) -> String {
+/// `1234567.5` as `1,234,567.5`, with zeros before it up to a width.
+fn grouped(digits: &str, mark: char, width: usize) -> String {
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
     let (whole, rest) = digits.split_at(end);
+    let mut count = whole.len();
+    // So many digits have a mark after each third.
+    while count > 0 && count + (count - 1) / 3 < width.saturating_sub(rest.len()) {
+        count += 1;
+    }
+    let whole = format!("{whole:0>count$}");
     let mut out = String::with_capacity(digits.len() + whole.len() / 3);
     for (i, c) in whole.chars().enumerate() {
         if i > 0 && (whole.len() - i).is_multiple_of(3) {
@@ -176,6 +198,62 @@ mod tests {
         assert_eq!(Layout { sign: Some('+'), width: 6, ..plain }.integer("42", 'd').as_deref(), Some("   +42"));
         assert_eq!(Layout { alternate: true, ..plain }.integer("-255", 'x').as_deref(), Some("-0xff"));
         assert_eq!(Layout { width: 7, align: Some('^'), fill: Some('*'), ..plain }.text("abc"), "**abc**");
+    }
+
+    /// What Python 3 says of `format(x, ...)`.
+    #[test]
+    fn digits_without_a_letter_keep_a_decimal() {
+        let digits = |precision| Layout { precision: Some(precision), ..Layout::default() };
+        for (x, precision, text) in [
+            (3.0, 2, "3.0"),
+            (0.0, 2, "0.0"),
+            (-0.5, 2, "-0.5"),
+            (3.0, 1, "3e+00"),
+            (12.0, 2, "1.2e+01"),
+            (12.0, 3, "12.0"),
+            (9.96, 2, "1e+01"),
+            (3.15159, 3, "3.15"),
+            (1_200_000.0, 9, "1200000.0"),
+            (0.000_012_34, 2, "1.2e-05"),
+            (f64::INFINITY, 2, "inf"),
+        ] {
+            assert_eq!(digits(precision).float_without_letter(x), text, "{x} {precision}");
+        }
+        assert_eq!(Layout { alternate: true, ..digits(3) }.float_without_letter(3.0), "3.00");
+        assert_eq!(Layout::default().float_without_letter(-2.0), "-2.0");
+    }
+
+    #[test]
+    fn zeros_before_a_number_are_grouped_with_it() {
+        let zeros =
+            |width| Layout { fill: Some('0'), align: Some('='), grouping: Some(','), width, ..Layout::default() };
+        let float = |width, x| Layout { precision: Some(2), ..zeros(width) }.float(x, 'f');
+        assert_eq!(float(12, 1234.5), "0,001,234.50");
+        assert_eq!(float(12, -1234.5), "-0,001,234.50");
+        assert_eq!(float(5, 1_234_567.5), "1,234,567.50");
+        assert_eq!(float(8, f64::INFINITY), "00000inf");
+        // A mark is never the first: there is a zero more.
+        assert_eq!(zeros(8).integer("123456", 'd').as_deref(), Some("0,123,456"));
+        assert_eq!(zeros(9).integer("1234567", 'd').as_deref(), Some("1,234,567"));
+        assert_eq!(
+            Layout { fill: Some('0'), align: Some('>'), ..zeros(8) }.integer("1234", 'd').as_deref(),
+            Some("0001,234")
+        );
+    }
+
+    #[test]
+    fn whole_numbers_of_64_bits_are_integers() {
+        for (x, integer) in [
+            (5.0, Some(5)),
+            (-0.0, Some(0)),
+            (1.5, None),
+            (9e18, Some(9_000_000_000_000_000_000)),
+            (1e19, None),
+            (f64::NAN, None),
+            (f64::INFINITY, None),
+        ] {
+            assert_eq!(whole(x), integer, "{x}");
+        }
     }
 
     proptest! {

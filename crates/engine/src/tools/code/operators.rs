@@ -2,6 +2,7 @@
 //! lists to any length, write numbers with six digits, and know no dict but their own.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use starlark::collections::SmallMap;
 use starlark::environment::GlobalsBuilder;
@@ -13,6 +14,7 @@ use starlark::values::{Heap, Value};
 
 use super::call_environment::{charge, charge_copied, charge_entries, charge_length, fits};
 use super::measure::{all_reachable, compare, length_of, number_within_bounds, reachable, weigh};
+use super::text::repr_of;
 use super::{broken, format, reference};
 
 /// Operators, and the functions below that they become.
@@ -37,12 +39,14 @@ pub const OPERATORS: [(&str, &str); 16] = [
 pub const MULTIPLY: &str = "multiply_within_bounds";
 pub const PERCENT: &str = "percent_within_bounds";
 pub const UNITE: &str = "unite_dicts";
-/// Methods that multiply what they are given, and what `value.method(...)` becomes.
-pub const METHODS: [(&str, &str); 4] = [
+/// Methods that multiply what they are given or that compare, and what `value.method(...)` becomes.
+pub const METHODS: [(&str, &str); 6] = [
     ("format", FORMAT),
     ("replace", "replace_within_bounds"),
     ("join", "join_within_bounds"),
     ("extend", "extend_within_bounds"),
+    ("index", "index_within_bounds"),
+    ("remove", "remove_within_bounds"),
 ];
 pub const FORMAT: &str = "format_within_bounds";
 /// What stands around a dict that Starlark's own functions get.
@@ -254,6 +258,26 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         call_method(list, "extend", &placed.items, &named, eval)
     }
 
+    /// `list.index(value, start, end)` finds dicts of the world, too. The method of a text as it is.
+    fn index_within_bounds<'v>(
+        #[starlark(require = pos)] sequence: Value<'v>,
+        #[starlark(args)] placed: UnpackTuple<Value<'v>>,
+        #[starlark(kwargs)] named: SmallMap<String, Value<'v>>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        index(sequence, &placed.items, &named, eval)
+    }
+
+    /// `list.remove(value)` finds dicts of the world, too. The method of a set as it is.
+    fn remove_within_bounds<'v>(
+        #[starlark(require = pos)] collection: Value<'v>,
+        #[starlark(args)] placed: UnpackTuple<Value<'v>>,
+        #[starlark(kwargs)] named: SmallMap<String, Value<'v>>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        remove(collection, &placed.items, &named, eval)
+    }
+
     /// `a * b`, unless it repeats something to a length that no tool needs.
     fn multiply_within_bounds<'v>(
         #[starlark(require = pos)] a: Value<'v>,
@@ -310,7 +334,7 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<Value<'v>> {
         if a.get_type() == "dict" && b.get_type() != "dict" {
-            return Err(broken(format!("`|` unites two dicts, and a {} is none", b.get_type())));
+            return Err(broken(format!("`|` joins two dicts, and its right side is of type {}", b.get_type())));
         }
         charge_entries(eval, length_of(a).unwrap_or(0) + length_of(b).unwrap_or(0))?;
         let heap = eval.heap();
@@ -330,7 +354,7 @@ pub fn functions(builder: &mut GlobalsBuilder) {
             return a.bit_or(b, heap);
         }
         if b.get_type() != "dict" {
-            return Err(broken(format!("`|=` unites two dicts, and a {} is none", b.get_type())));
+            return Err(broken(format!("`|=` joins two dicts, and its right side is of type {}", b.get_type())));
         }
         let update = a.get_attr("update", heap)?.ok_or_else(|| broken("a dict has no `update`".to_owned()))?;
         let b = reference::plain(b, heap)?;
@@ -413,6 +437,90 @@ fn call_method<'v>(
     let method = method.ok_or_else(|| broken(format!("a {} has no `{name}`", value.get_type())))?;
     let named: Vec<(&str, Value<'v>)> = named.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     eval.eval_function(method, placed, &named)
+}
+
+fn index<'v>(
+    sequence: Value<'v>,
+    placed: &[Value<'v>],
+    named: &SmallMap<String, Value<'v>>,
+    eval: &mut Evaluator<'v, '_, '_>,
+) -> starlark::Result<Value<'v>> {
+    if let (Some(list), [value, bounds @ ..]) = (ListRef::from_value(sequence), placed)
+        && named.is_empty()
+        && let Some(range) = range_of(bounds, list.len())
+    {
+        let start = range.start;
+        let found = position(list.content().get(range).unwrap_or_default(), *value, eval)?;
+        let heap = eval.heap();
+        let found = found.ok_or_else(|| not_found(*value, "", sequence, heap))?;
+        return Ok(heap.alloc(start + found));
+    }
+    search(sequence, "index", placed, named, eval)
+}
+
+fn remove<'v>(
+    collection: Value<'v>,
+    placed: &[Value<'v>],
+    named: &SmallMap<String, Value<'v>>,
+    eval: &mut Evaluator<'v, '_, '_>,
+) -> starlark::Result<Value<'v>> {
+    if let (Some(list), [value]) = (ListRef::from_value(collection), placed)
+        && named.is_empty()
+    {
+        // What follows it moves.
+        weigh(collection, eval)?;
+        let found = position(list.content(), *value, eval)?;
+        let heap = eval.heap();
+        let found = found.ok_or_else(|| not_found(*value, "list ", collection, heap))?;
+        call_method(collection, "pop", &[heap.alloc(found)], &SmallMap::new(), eval)?;
+        return Ok(Value::new_none());
+    }
+    search(collection, "remove", placed, named, eval)
+}
+
+/// Calls a method that goes through its value and looks for its first argument.
+fn search<'v>(
+    value: Value<'v>,
+    name: &str,
+    placed: &[Value<'v>],
+    named: &SmallMap<String, Value<'v>>,
+    eval: &mut Evaluator<'v, '_, '_>,
+) -> starlark::Result<Value<'v>> {
+    weigh(value, eval)?;
+    placed.first().map_or(Ok(()), |sought| reachable(*sought))?;
+    call_method(value, name, placed, named, eval)
+}
+
+/// What `start` and `end` of `index` leave of a list. `None` if they are no integers, or more than two.
+fn range_of(bounds: &[Value<'_>], length: usize) -> Option<Range<usize>> {
+    let place = |bound: Option<&Value<'_>>, usual: usize| match bound.filter(|bound| !bound.is_none()) {
+        None => Some(usual),
+        Some(bound) => {
+            let bound = bound.unpack_i32()?;
+            let distance = usize::try_from(bound.unsigned_abs()).unwrap_or(usize::MAX);
+            Some(if bound < 0 { length.saturating_sub(distance) } else { distance.min(length) })
+        }
+    };
+    if bounds.len() > 2 {
+        return None;
+    }
+    Some(place(bounds.first(), 0)?..place(bounds.get(1), length)?)
+}
+
+fn position<'v>(
+    items: &[Value<'v>],
+    value: Value<'v>,
+    eval: &mut Evaluator<'v, '_, '_>,
+) -> starlark::Result<Option<usize>> {
+    let (position, compared) = reference::position(items, value, eval.heap())?;
+    charge_length(eval, compared)?;
+    Ok(position)
+}
+
+/// As Starlark says it, with dicts of the world written as others are.
+fn not_found<'v>(value: Value<'v>, kind: &str, list: Value<'v>, heap: Heap<'v>) -> starlark::Error {
+    let text = |value: Value<'v>| repr_of(value, heap).unwrap_or_else(|_| format!("a {}", value.get_type()));
+    broken(format!("Element '{}' not found in {kind}'{}'", text(value), text(list)))
 }
 
 fn equal<'v>(a: Value<'v>, b: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<bool> {

@@ -36,6 +36,15 @@ impl Code {
         });
         functions.collect()
     }
+
+    /// What a function takes, a helper or not. `None` if there is no function of this name.
+    pub fn signature(&self, name: &str) -> Option<Signature> {
+        let (value, _) = self.module.get_any_visibility(name).ok()?;
+        match value.value().documentation() {
+            DocItem::Member(DocMember::Function(function)) => Some(Signature::of(function)),
+            _ => None,
+        }
+    }
 }
 
 impl Signature {

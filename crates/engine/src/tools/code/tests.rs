@@ -128,7 +128,7 @@ fn only_what_was_touched_is_changed() {
     assert_snapshot!(on_large("  i = world['items']\n  i['new'] = {'n': 1}\n  i['new']['n'] += 1\n  return [i.pop('i00')['n'], i.pop('zz', None), len(i), i.keys()[0], i.keys()[-1]]"), @r#"[0,null,20,"i01","new"] [{"op":"remove","path":"/items/i00"},{"op":"add","path":"/items/new","value":{"n":2}}]"#);
     assert_snapshot!(on_large("  i = world['items']\n  i.pop('i00')\n  i['i00'] = {'n': 0, 'tags': ['x']}\n  i.update({'i01': i['i02']})\n  i['i02']['n'] = 9"), @r#"null [{"op":"replace","path":"/items/i01/n","value":9},{"op":"replace","path":"/items/i02/n","value":9}]"#);
     assert_snapshot!(on_large("  world['copy'] = world['items']\n  world['items'].clear()\n  return len(world['copy'])"), @r#"0 [{"op":"add","path":"/copy","value":{}},{"op":"remove","path":"/items/i00"},{"op":"remove","path":"/items/i01"},{"op":"remove","path":"/items/i02"},{"op":"remove","path":"/items/i03"},{"op":"remove","path":"/items/i04"},{"op":"remove","path":"/items/i05"},{"op":"remove","path":"/items/i06"},{"op":"remove","path":"/items/i07"},{"op":"remove","path":"/items/i08"},{"op":"remove","path":"/items/i09"},{"op":"remove","path":"/items/i10"},{"op":"remove","path":"/items/i11"},{"op":"remove","path":"/items/i12"},{"op":"remove","path":"/items/i13"},{"op":"remove","path":"/items/i14"},{"op":"remove","path":"/items/i15"},{"op":"remove","path":"/items/i16"},{"op":"remove","path":"/items/i17"},{"op":"remove","path":"/items/i18"},{"op":"remove","path":"/items/i19"}]"#);
-    assert_snapshot!(on_large("  world['items'][7] = 1"), @"tools.star:2, in tool: keys of the world are texts, and 7 is none");
+    assert_snapshot!(on_large("  world['items'][7] = 1"), @"tools.star:2, in tool: keys of the world are texts, and 7 is not one");
     assert_snapshot!(on_large("  world['items']['f'] = len"), @"tools.star:1, in tool: the world holds len, which is no JSON");
     assert_snapshot!(on_large("  world['items']['f'] = {1: 2}"), @"tools.star:1, in tool: the world has the key 1, which is no text");
     assert_snapshot!(on_large("  world['items']['i00']['n'] = 9\n  fail('no')"), @"refused: no");
@@ -178,6 +178,10 @@ fn every_dict_is_a_dict_of_starlark() {
         "d.update(a = 1)\n  d |= {'b': 2}\n  return [d, d | {'k00': 3}]",
         "n = {'x': 1}\n  n.update(d)\n  n |= d\n  return [n, n | d, n | d['k00']]",
         "return [d == dict(d), dict(d) == d, [d] == [dict(d)], {'x': (d,)} == {'x': (dict(d),)}, d != dict(d)]",
+        "return [[{'n': 0}].index(d['k00']), d.values().index({'n': 2}), [1, d['k01'], {'n': 1}].index({'n': 1}, -1)]",
+        "l = [{'n': 0}, 1]\n  l.remove(d['k00'])\n  m = d.values()\n  m.remove({'n': 1})\n  return [l, m]",
+        "return [[d['k00']] == [{'n': 0}], ({'n': 0},) == (d['k00'],), (d['k00'], 1) in [({'n': 0}, 1)]]",
+        "s = struct(r = {'n': 0})\n  return [s == struct(r = d['k00']), struct(r = d['k00']) in [s], struct(r = d['k01']) != s]",
         "return [d['k00'] in [{'n': 0}], {'n': 1} in d.values(), {'n': 9} not in d.values(), 'k00' in d, 3 in d]",
         "c = dict(d)\n  d['k00'] = {'n': 9}\n  return [c == d, d == c, c['k01'] == d['k01']]",
         "return [str(d), repr(d['k01']), '%s' % d['k01'], '{}'.format(d)]",
@@ -197,6 +201,9 @@ fn every_dict_is_a_dict_of_starlark() {
         "return d.get([])",
         "return d['zz']",
         "return d | 3",
+        "return [{'n': 1}].index(d['k00'])",
+        "return d.values().index({'n': 0}, 1)",
+        "d.values().remove({'n': 99})",
     ];
     for records in [3, 20] {
         for body in same {
@@ -218,6 +225,9 @@ fn texts_tell_numbers_as_they_are() {
     assert_snapshot!(text("return ['%.2f|%6.1f|%-6d|%06d|%+d|%x|%5s|%-5s|%%|%e' % (2.675, m, 42, 42, 42, 255, 'ab', 'ab', x)]"), @r#"["2.67|1200000.0|42    |000042|+42|ff|   ab|ab   |%|1.000000e+07"]"#);
     assert_snapshot!(text("return '%(n)03d of %(all)s' % {'n': 7, 'all': m}"), @r#""007 of 1200000.0""#);
     assert_snapshot!(text("return ['{:>8}|{:^8}|{:*<8}|{:08.3f}|{:,}|{:+}|{:.1%}|{:x}'.format('ab', 'ab', 'ab', 3.14159, 1234567, 5, 0.256, 255)]"), @r#"["      ab|   ab   |ab******|0003.142|1,234,567|+5|25.6%|ff"]"#);
+    assert_snapshot!(text("return ['{:.2} {:.3} {:012,.2f} {:08,}'.format(3.0, 12.0, 1234.5, 123456)]"), @r#"["3.0 12.0 0,001,234.50 0,123,456"]"#);
+    assert_snapshot!(text("t = True\n  return ['{:5}|{:<3}|{:d}|{:.1f}|{}|{!s:5}|{:s}'.format(t, False, t, t, t, t, t), '%d %x %.1f %s' % (t, t, t, t)]"), @r#"["    1|0  |1|1.0|True|True |True","1 1 1.0 True"]"#);
+    assert_snapshot!(text("return ['%c%c|%3c' % (65, 'b', 'c'), '%*d|%-*d|%.*f|%*s' % (5, 42, 5, 42, 2, 3.14159, -4, 'ab')]"), @r#"["Ab|  c","   42|42   |3.14|ab  "]"#);
     assert_snapshot!(text("s = 'a%s'\n  s %= m\n  n = 7\n  n %= 4\n  n *= 2\n  return [s, n, 7 % 4, -7.5 % 2]"), @r#"["a1200000.0",6,3,0.5]"#);
     assert_snapshot!(text("fail('You owe', m, [x])"), @"refused: You owe 1200000.0 [9999999.99]");
     assert_snapshot!(text("return [sum([1, 2.5]), sum([]), sum([1], 2), sum({1: 2}), len(set([1, 1, 2])), sorted(set(['b', 'a']))]"), @r#"[3.5,0,3,1,2,["a","b"]]"#);
@@ -235,7 +245,13 @@ fn what_does_not_fit_a_text_is_said() {
     assert_snapshot!(text("return '%.2f' % None"), @"tools.star:2, in tool: `f` needs a number and was given a NoneType");
     assert_snapshot!(text("return '{} {}'.format(1)"), @"tools.star:2, in tool: `{} {}` has no value for `{}`");
     assert_snapshot!(text("return '{:.2f}'.format('x')"), @"tools.star:2, in tool: `f` needs a number and was given a string");
-    assert_snapshot!(text("return sum(['a'])"), @"tools.star:2, in tool: `sum` adds numbers, and a string is none");
+    assert_snapshot!(text("return '%c' % 'ab'"), @"tools.star:2, in tool: `c` needs one character or its code, and was given a string");
+    assert_snapshot!(text("return '%*d' % ('a', 1)"), @"tools.star:2, in tool: `*` in `%*d` needs a whole number and was given a string");
+    assert_snapshot!(text("return '%*d' % 1"), @"tools.star:2, in tool: `%*d` has more places than values");
+    assert_snapshot!(text("return '%*d' % (2000, 1)"), @"tools.star:2, in tool: a width or a number of digits is at most 1000");
+    assert_snapshot!(text("return {} | 3"), @"tools.star:2, in tool: `|` joins two dicts, and its right side is of type int");
+    assert_snapshot!(text("d = {}\n  d |= 3"), @"tools.star:3, in tool: `|=` joins two dicts, and its right side is of type int");
+    assert_snapshot!(text("return sum(['a'])"), @"tools.star:2, in tool: `sum` adds numbers, not values of type string");
     assert_snapshot!(text("return set([1])"), @"tools.star:1, in tool: the answer of `tool` holds a set, which is no JSON: `sorted(...)` makes a list of it");
 }
 
@@ -293,6 +309,32 @@ fn dates_and_times_are_computed() {
     assert_snapshot!(text("minutes_between('09:30', ctx.now)"), @"refused: `09:30` and `2026-03-02T09:00:00Z` are a moment and a time of day: there is no time between them");
     assert_snapshot!(text("add_minutes('9 o\\'clock', 1)"), @"refused: `9 o'clock` is not an ISO time such as 09:30, 2026-03-02T09:30 or 2026-03-02T09:30:00Z");
     assert_snapshot!(text("add_months('2026-01-31', 2147483647)"), @"refused: 2147483647 months from 2026-01-31 is no date");
+}
+
+#[test]
+fn times_are_moved_by_parts_of_an_hour() {
+    use insta::assert_snapshot;
+    let text = |body: &str| answer(&format!("  return {body}"), 1);
+    assert_snapshot!(text("[add_hours('09:00', 1.5), add_minutes('09:00', 90.0), add_hours('2026-03-02T09:00:00Z', -0.25), add_hours('09:00', 1 / 3)]"), @r#"["10:30","10:30","2026-03-02T08:45:00Z","09:20"]"#);
+    assert_snapshot!(text("[add_minutes('09:00', 0.5), add_minutes('09:00', 0.001), add_days('2026-03-02', 2.0), add_months('2026-01-31', 1.0)]"), @r#"["09:00:30","09:00","2026-03-04","2026-02-28"]"#);
+    assert_snapshot!(text("add_days('2026-03-02', 1.5)"), @"tools.star:2, in tool: `add_days` needs a whole number and was given 1.5");
+    assert_snapshot!(text("add_months('2026-03-02', float('nan'))"), @"tools.star:2, in tool: `add_months` needs a whole number and was given nan");
+    assert_snapshot!(text("add_hours('09:00', float('nan'))"), @"tools.star:2, in tool: `add_hours` needs a number and was given nan");
+    assert_snapshot!(text("add_minutes('09:00', float('inf'))"), @"tools.star:2, in tool: `add_minutes` needs a number and was given inf");
+    assert_snapshot!(text("add_days('2026-03-02', 1e300)"), @"refused: 1e+300 days from 2026-03-02 is no date");
+    assert_snapshot!(text("add_months('2026-03-02', -9e18)"), @"refused: -9000000000000000000 months from 2026-03-02 is no date");
+    assert_snapshot!(text("add_hours('09:00', 1e300)"), @"refused: 1e+300 hours from 09:00 is no time");
+    assert_snapshot!(text("add_hours('09:00', 10000000000)"), @"refused: 10000000000 hours from 09:00 is no time");
+    assert_snapshot!(text("add_minutes('2026-03-02T09:00', -9e18)"), @"refused: -9000000000000000000 minutes from 2026-03-02T09:00 is no time");
+}
+
+#[test]
+fn numbers_are_rounded_to_hundreds_and_never_to_a_negative_zero() {
+    use insta::assert_snapshot;
+    let text = |body: &str| answer(&format!("  return {body}"), 1);
+    assert_snapshot!(text("[round(-0.001, 2), round(-0.4), money(-0.001), format_number(-0.2, 0), round(-1.5), money(-0.005)]"), @r#"[0.0,0.0,"0.00","0",-2.0,"-0.01"]"#);
+    assert_snapshot!(text("[round(1234.5, -2), round(1250, -2), round(-1250.0, -2), round(1234.5, -4), round(5000, -4), round(5e12, -12)]"), @"[1200.0,1300.0,-1300.0,0.0,10000.0,5000000000000.0]");
+    assert_snapshot!(text("[round_half_even(1250, -2), round_half_even(1350.0, -2), round_half_even(2.675, 2), format_number(1250.0, -2), round(7, -2147483648)]"), @r#"[1200.0,1400.0,2.67,"1300",0.0]"#);
 }
 
 /// What one expression, or a few statements without a loop, would make.
@@ -387,6 +429,9 @@ fn time_is_bounded_whatever_takes_it() {
         "x = [1]\n  y = [1]\n  for i in range(60):\n    x = [x, x]\n    y = [y, y]\n  return min(x, y)",
         "x = [1]\n  y = [1]\n  for i in range(60):\n    x = [x, x]\n    y = [y, y]\n  return sorted([0, 1], key = lambda i: [x, y][i])",
         "x = [1]\n  y = [1]\n  for i in range(60):\n    x = [x, x]\n    y = [y, y]\n  return [x].index(y)",
+        "x = struct(a = 1)\n  y = struct(a = 1)\n  for i in range(60):\n    x = struct(a = x, b = x)\n    y = struct(a = y, b = y)\n  return x == y",
+        "x = list(range(1000000))\n  for i in range(990000):\n    y = x.index(999999)",
+        "x = list(range(1000000))\n  for i in range(990000):\n    x.remove(i)\n    x.append(i)",
         "x = [1]\n  for i in range(40):\n    x = [x, x]\n  return x == [x, x]",
         "x = [1]\n  for i in range(40):\n    x = [x, x]\n  return [x] in [[x, 1], [x, x]]",
     ];
@@ -430,6 +475,10 @@ fn what_is_sorted_and_looked_up_is_as_in_starlark() {
     let text = |body: &str| answer(&format!("  return {body}"), 3);
     assert_snapshot!(text("[sorted([3, 1, 2]), sorted([3, 1, 2], reverse = True), sorted(['bb', 'a', 'cc', 'd'], key = len), sorted(['bb', 'a', 'cc', 'd'], key = len, reverse = True)]"), @r#"[[1,2,3],[3,2,1],["a","d","bb","cc"],["bb","cc","a","d"]]"#);
     assert_snapshot!(text("[min(3, 1), max([3, 1]), min(['bb', 'a'], key = len), max('a', 'bb', 'cc', key = len), sorted(world['items'].values(), key = lambda r: -r['n'])[0]]"), @r#"[1,3,"a","bb",{"n":2}]"#);
+    assert_snapshot!(text("[[1, 2, 1].index(1, 1), [1, 2, 1].index(1, -1), ['a'].index('a', None, 9), 'abcb'.index('b', 2)]"), @"[2,2,0,3]");
+    assert_snapshot!(text("[1, 2].index(3)"), @"tools.star:2, in tool: Element '3' not found in '[1, 2]'");
+    assert_snapshot!(text("[1].index(1, 1, 0)"), @"tools.star:2, in tool: Element '1' not found in '[1]'");
+    assert_snapshot!(text("['a'].remove('b')"), @r#"tools.star:2, in tool: Element '"b"' not found in list '["a"]'"#);
     assert_snapshot!(text("min([], key = len)"), @"tools.star:2, in tool: `min` finds nothing in an empty list");
     assert_snapshot!(text("[{(1, 'a'): 2}[(1, 'a')], {1: 2}.get((1,), 3), (1, 2) < (1, 3), [2] >= [1, 9], 1.5 <= 2, 'a' > 'b']"), @"[2,3,true,true,true,false]");
 }

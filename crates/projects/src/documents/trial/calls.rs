@@ -168,6 +168,7 @@ pub fn reason(why: &RefusalSource) -> String {
         RefusalSource::UnknownTool => "the playbook has no such tool".to_owned(),
         RefusalSource::Arguments => "the arguments do not fit the tool's `parameters`".to_owned(),
         RefusalSource::Fail => "the tool's function called fail()".to_owned(),
+        RefusalSource::Hook(name) => format!("the hook `{name}` called fail()"),
         RefusalSource::Schema => "the world would no longer fit its schema".to_owned(),
         RefusalSource::Invariants(names) => format!("the world would break the invariant {}", names.join(", ")),
     }

@@ -5,6 +5,7 @@ use std::cell::Cell;
 
 use starlark::values::dict::DictRef;
 use starlark::values::list::ListRef;
+use starlark::values::structs::StructRef;
 use starlark::values::tuple::TupleRef;
 use starlark::values::{Heap, Value, ValueLike};
 
@@ -36,22 +37,39 @@ pub fn contains<'v>(container: Value<'v>, value: Value<'v>, heap: Heap<'v>) -> s
     let Some(items) = items else {
         return Ok((container.is_in(value)?, container.unpack_str().map_or(0, str::len)));
     };
+    let (position, compared) = position(items, value, heap)?;
+    Ok((position.is_some(), compared))
+}
+
+/// The place of the first item that equals a value, and how many bytes or values were compared where these are many.
+///
+/// # Errors
+/// See [`equal`].
+pub fn position<'v>(items: &[Value<'v>], value: Value<'v>, heap: Heap<'v>) -> starlark::Result<(Option<usize>, usize)> {
     if is_plain(value) {
         // All texts of a list may be as long as this one.
         let each = value.unpack_str().map_or(0, str::len) / 64 + 1;
-        return Ok((container.is_in(value)?, items.len().saturating_mul(each)));
+        let compared = items.len().saturating_mul(each);
+        for (i, item) in items.iter().enumerate() {
+            // Nothing plain equals what is not.
+            if is_plain(*item) && item.equals(value)? {
+                return Ok((Some(i), compared));
+            }
+        }
+        return Ok((None, compared));
     }
     let comparison = Comparison::new(heap);
-    for item in items {
+    for (i, item) in items.iter().enumerate() {
         if comparison.equal(*item, value, MAX_DEPTH)? {
-            return Ok((true, comparison.compared()));
+            return Ok((Some(i), comparison.compared()));
         }
     }
-    Ok((false, comparison.compared()))
+    Ok((None, comparison.compared()))
 }
 
+/// Whether it holds no other values, so that Starlark can compare it.
 fn is_plain(value: Value<'_>) -> bool {
-    value.unpack_str().is_some() || !matches!(value.get_type(), "dict" | "list" | "tuple")
+    value.unpack_str().is_some() || !matches!(value.get_type(), "dict" | "list" | "tuple" | "struct")
 }
 
 struct Comparison<'v> {
@@ -83,6 +101,9 @@ impl<'v> Comparison<'v> {
         if let (Some(a), Some(b)) = (TupleRef::from_value(a), TupleRef::from_value(b)) {
             return self.all_equal(a.content(), b.content(), levels);
         }
+        if let (Some(fields), Some(others)) = (StructRef::from_value(a), StructRef::from_value(b)) {
+            return Ok(fields.iter().len() == others.iter().len() && self.fields_equal(fields, b, levels)?);
+        }
         match (Entries::of(a), Entries::of(b)) {
             (Some(a), Some(b)) => self.entries_equal(&a, &b, levels),
             _ => Ok(false),
@@ -96,6 +117,17 @@ impl<'v> Comparison<'v> {
         for (a, b) in a.iter().zip(b) {
             if !self.equal(*a, *b, levels - 1)? {
                 return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether a struct has all these fields.
+    fn fields_equal(&self, fields: StructRef<'v>, other: Value<'v>, levels: usize) -> starlark::Result<bool> {
+        for (name, value) in fields.iter() {
+            match other.get_attr(name.as_str(), self.heap)? {
+                Some(other) if self.equal(value, other, levels - 1)? => {}
+                _ => return Ok(false),
             }
         }
         Ok(true)

@@ -17,7 +17,7 @@ use super::super::tokens::{Brackets, ends_value, is_assignment, is_closing, is_o
 use super::dialect;
 
 /// Methods of texts, lists, dicts and sets that go through all of them, or copy them.
-const WALKING: [&str; 33] = [
+const WALKING: [&str; 31] = [
     "capitalize",
     "clear",
     "codepoints",
@@ -26,7 +26,6 @@ const WALKING: [&str; 33] = [
     "elems",
     "endswith",
     "find",
-    "index",
     "insert",
     "intersection",
     "issubset",
@@ -38,7 +37,6 @@ const WALKING: [&str; 33] = [
     "partition",
     "pop",
     "popitem",
-    "remove",
     "removeprefix",
     "removesuffix",
     "rfind",
@@ -56,7 +54,7 @@ const WALKING: [&str; 33] = [
 const WALKING_TOO: [&str; 4] = ["symmetric_difference", "union", "update", "upper"];
 
 /// Methods whose first argument is hashed, or compared with what is there.
-const KEYED: [&str; 8] = ["add", "count", "discard", "get", "index", "pop", "remove", "setdefault"];
+const KEYED: [&str; 6] = ["add", "count", "discard", "get", "pop", "setdefault"];
 /// Methods that take in all of their first argument.
 const UNITING: [&str; 7] =
     ["difference", "intersection", "issubset", "issuperset", "symmetric_difference", "union", "update"];

@@ -60,6 +60,7 @@ fn what_goes_through_a_value_is_counted() {
         y = counted({as_key(k): v for k, v in weighed(x.get(as_key(z), 1)).items()})
         ");
     assert_snapshot!(rewritten("x = a.b.keys()[1:][0].replace('a', c.upper()).join(d).extend(e)"), @"x = extend_within_bounds(join_within_bounds(replace_within_bounds(weighed(weighed(a.b).keys())[1:][0], 'a', weighed(c).upper()), d), e)");
+    assert_snapshot!(rewritten("a = x.index(y[z], 1); b.remove(c.d); e = b.index"), @r#"a = index_within_bounds(x, y[as_key(z)], 1); remove_within_bounds(b, c.d); e = attribute_within_bounds(b, "index")"#);
     assert_snapshot!(rewritten("f = [a.upper, b .join, c.get, {}, a[b[1:2]], f'{a:+=8}{b.c:*=2}']"), @r#"f = [attribute_within_bounds(a, "upper"), attribute_within_bounds(b , "join"), attribute_within_bounds(c, "get"), {}, a[as_key(weighed(b)[1:2])], format_within_bounds("{:+=8}{:*=2}", (a), (b.c))]"#);
 }
 
