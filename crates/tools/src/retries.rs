@@ -9,12 +9,12 @@ use uuid::Uuid;
 
 use crate::session::NoAnswer;
 
-/// Attempts per call when a member fails or cannot start.
+/// Attempts per call when an instance fails or cannot start.
 const ATTEMPTS: u32 = 5;
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(8);
 
-/// Why a member gave no answer.
+/// Why an instance gave no answer.
 pub enum Failure {
     /// It may later.
     Unavailable { reason: String, retry_after: Option<Duration> },
@@ -144,12 +144,12 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_breaks_off_is_replaced_a_few_times() {
+    fn an_instance_that_breaks_off_is_replaced_a_few_times() {
         let broken = || Failure::Broken("broke off".to_owned());
         let mut retries = retries();
         for _ in 1..ATTEMPTS {
             assert!(retries.after(broken()).unwrap() <= Duration::from_secs(2));
-            // That says nothing about members.
+            // That says nothing about instances.
             assert!(retries.after(unavailable(None)).is_ok());
         }
         assert_eq!(retries.after(broken()).unwrap_err(), "broke off, 5 times");

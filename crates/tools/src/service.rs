@@ -1,8 +1,9 @@
 //! Services: MCP servers that hold the state of one task at a time.
 //!
-//! The state of a member is identified by the calls that it has answered since its last reset. Each call comes with the earlier
-//! calls of its task. If the member has answered other calls, it is reset and the earlier calls are repeated. A service therefore
-//! survives crashes of its own, of this process and of the whole installation, and others can take a member from a task.
+//! The state of an instance is identified by the calls that it has answered since its last reset. Each call comes with the
+//! earlier calls of its task. If the instance has answered other calls, it is reset and the earlier calls are repeated. A service
+//! therefore survives crashes of its own, of this process and of the whole installation, and others can take an instance from a
+//! task.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -34,22 +35,22 @@ pub struct Service {
     pub start_timeout: Duration,
     /// How long a call waits for a server that is not available.
     pub patience: Duration,
-    pub pool: Pool<Member>,
+    pub pool: Pool<Instance>,
 }
 
 pub enum ServicePlace {
-    /// Each member is a process of its own.
+    /// Each instance is a process of its own.
     Command {
         program: String,
         arguments: Vec<String>,
         directory: Option<PathBuf>,
         environment: BTreeMap<String, String>,
     },
-    /// Each member is a session.
+    /// Each instance is a session.
     Url { url: String, http: Client },
 }
 
-/// How a member is made fresh.
+/// How an instance is made fresh.
 pub enum Reset {
     /// A new process, or a new session.
     Restart,
@@ -58,10 +59,10 @@ pub enum Reset {
 }
 
 /// A process or a session, and what it has answered.
-pub struct Member {
-    /// `None` once the member is closed.
+pub struct Instance {
+    /// `None` once the instance is closed.
     session: Option<Session>,
-    /// Ends with the member.
+    /// Ends with the instance.
     process: Option<Process>,
     answered: Vec<u64>,
 }
@@ -78,20 +79,20 @@ impl Service {
             let begun = Instant::now();
             let mut lease = self.pool.lease(task).await;
             retries.queued(begun.elapsed());
-            let failure = match self.ask_member(&mut lease, call).await {
+            let failure = match self.ask_instance(&mut lease, call).await {
                 Ok(answer) => {
                     lease.keep();
                     return Ok(answer);
                 }
                 Err(failure) => failure,
             };
-            // The member is closed: what it did last is not known. Others may have its place meanwhile.
+            // The instance is closed: what it did last is not known. Others may have its place meanwhile.
             drop(lease);
             sleep(retries.after(failure)?).await;
         }
     }
 
-    /// Waits until the task may have a member.
+    /// Waits until the task may have an instance.
     pub async fn turn(&self, task: Uuid) {
         self.pool.lease(task).await.keep();
     }
@@ -100,25 +101,25 @@ impl Service {
         self.pool.release(task);
     }
 
-    async fn ask_member(&self, lease: &mut Lease<Member>, call: &ServiceCall) -> Result<ServiceAnswer, Failure> {
+    async fn ask_instance(&self, lease: &mut Lease<Instance>, call: &ServiceCall) -> Result<ServiceAnswer, Failure> {
         let wanted: Vec<u64> = call.before.iter().map(|past| call_hash(&past.tool, &past.arguments)).collect();
-        let mut member = match lease.member.take() {
-            Some(member) if lease.own && wanted.starts_with(&member.answered) => member,
-            Some(member) if member.answered.is_empty() => member,
-            Some(member) => self.fresh(member).await?,
+        let mut instance = match lease.instance.take() {
+            Some(instance) if lease.own && wanted.starts_with(&instance.answered) => instance,
+            Some(instance) if instance.answered.is_empty() => instance,
+            Some(instance) => self.fresh(instance).await?,
             None => self.start().await?,
         };
-        for past in &call.before[member.answered.len()..] {
-            self.repeat(&mut member, past).await?;
+        for past in &call.before[instance.answered.len()..] {
+            self.repeat(&mut instance, past).await?;
         }
-        let answer = self.call(&mut member, &call.tool, &call.arguments).await?;
-        (lease.member, lease.own) = (Some(member), true);
+        let answer = self.call(&mut instance, &call.tool, &call.arguments).await?;
+        (lease.instance, lease.own) = (Some(instance), true);
         Ok(answer)
     }
 
     /// Makes a call of the past again.
-    async fn repeat(&self, member: &mut Member, past: &PastCall) -> Result<(), Failure> {
-        let answer = self.call(member, &past.tool, &past.arguments).await?;
+    async fn repeat(&self, instance: &mut Instance, past: &PastCall) -> Result<(), Failure> {
+        let answer = self.call(instance, &past.tool, &past.arguments).await?;
         if past.answer.is_some_and(|known| known != fingerprint(&answer.text())) {
             let reason =
                 format!("gave another answer when a call of `{}` was made again, to restore its state", past.tool);
@@ -129,11 +130,11 @@ impl Service {
 
     async fn call(
         &self,
-        member: &mut Member,
+        instance: &mut Instance,
         tool: &str,
         arguments: &Map<String, Value>,
     ) -> Result<ServiceAnswer, Failure> {
-        let session = member.session.as_ref().ok_or_else(|| Failure::Broken("is closed".to_owned()))?;
+        let session = instance.session.as_ref().ok_or_else(|| Failure::Broken("is closed".to_owned()))?;
         let called = timeout(self.call_timeout, session.call(tool, arguments)).await;
         let answer = match called {
             Ok(Ok(value)) => match answer::kept(value) {
@@ -146,7 +147,7 @@ impl Service {
             Ok(Err(CallError::Useless(reason))) => return Err(Failure::Final(reason)),
             Ok(Err(CallError::NoAnswer(no_answer))) => {
                 if let NoAnswer::Broken(reason) = no_answer {
-                    warn!(service = self.name, "{}", member.overheard(reason));
+                    warn!(service = self.name, "{}", instance.overheard(reason));
                 }
                 return Err(no_answer.into());
             }
@@ -154,24 +155,24 @@ impl Service {
                 return Err(Failure::Final(format!("did not answer within {} s", self.call_timeout.as_secs())));
             }
         };
-        member.answered.push(call_hash(tool, arguments));
+        instance.answered.push(call_hash(tool, arguments));
         Ok(answer)
     }
 
-    async fn fresh(&self, mut member: Member) -> Result<Member, Failure> {
-        if matches!(self.reset, Reset::Tool { .. }) && self.reset(&mut member).await.is_ok() {
-            return Ok(member);
+    async fn fresh(&self, mut instance: Instance) -> Result<Instance, Failure> {
+        if matches!(self.reset, Reset::Tool { .. }) && self.reset(&mut instance).await.is_ok() {
+            return Ok(instance);
         }
-        drop(member);
+        drop(instance);
         self.start().await
     }
 
-    /// Calls the tool that makes a member fresh, if there is one.
-    async fn reset(&self, member: &mut Member) -> Result<(), Failure> {
+    /// Calls the tool that makes an instance fresh, if there is one.
+    async fn reset(&self, instance: &mut Instance) -> Result<(), Failure> {
         let Reset::Tool { tool, arguments } = &self.reset else { return Ok(()) };
-        let session = member.session.as_ref().ok_or_else(|| Failure::Broken("is closed".to_owned()))?;
+        let session = instance.session.as_ref().ok_or_else(|| Failure::Broken("is closed".to_owned()))?;
         let reset = timeout(self.call_timeout, session.call(tool, arguments)).await;
-        member.answered.clear();
+        instance.answered.clear();
         match reset {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(CallError::NoAnswer(unavailable @ NoAnswer::Unavailable { .. }))) => Err(unavailable.into()),
@@ -179,21 +180,21 @@ impl Service {
         }
     }
 
-    async fn start(&self) -> Result<Member, Failure> {
-        info!(service = self.name, "a service is started");
+    async fn start(&self) -> Result<Instance, Failure> {
+        info!(service = self.name, "an instance of a service is started");
         let started = timeout(self.start_timeout, self.begin()).await;
         let late = || Failure::Broken(format!("did not start within {} s", self.start_timeout.as_secs()));
-        let mut member = started.map_err(|_| late())??;
+        let mut instance = started.map_err(|_| late())??;
         // It may find what others left: in a file, or on the other side of the URL.
-        self.reset(&mut member).await?;
-        Ok(member)
+        self.reset(&mut instance).await?;
+        Ok(instance)
     }
 
-    async fn begin(&self) -> Result<Member, Failure> {
+    async fn begin(&self) -> Result<Instance, Failure> {
         match &self.place {
             ServicePlace::Url { url, http } => {
                 let session = Session::over_http(url, http).await?;
-                Ok(Member { session: Some(session), process: None, answered: Vec::new() })
+                Ok(Instance { session: Some(session), process: None, answered: Vec::new() })
             }
             ServicePlace::Command { program, arguments, directory, environment } => {
                 let mut command = Command::new(program);
@@ -203,7 +204,9 @@ impl Service {
                 }
                 let (mut process, transport) = Process::start(command).map_err(Failure::Broken)?;
                 match Session::begin(transport).await {
-                    Ok(session) => Ok(Member { session: Some(session), process: Some(process), answered: Vec::new() }),
+                    Ok(session) => {
+                        Ok(Instance { session: Some(session), process: Some(process), answered: Vec::new() })
+                    }
                     Err(no_answer) => {
                         let ended = process.ended().await.map(|status| format!("ended ({status})"));
                         let reason = ended.unwrap_or_else(|| no_answer.reason());
@@ -217,7 +220,7 @@ impl Service {
     }
 }
 
-impl Member {
+impl Instance {
     fn overheard(&self, reason: &str) -> String {
         self.process.as_ref().map_or_else(|| reason.to_owned(), |process| process.overheard(reason.to_owned()))
     }
@@ -225,7 +228,7 @@ impl Member {
 
 /// The process gets time to end by itself once its input is closed, and is then ended. A container is not in its group and
 /// outlives it unless it is asked to end.
-impl Drop for Member {
+impl Drop for Instance {
     fn drop(&mut self) {
         if let (Some(process), Ok(runtime)) = (self.process.take(), Handle::try_current()) {
             let session = self.session.take();

@@ -20,7 +20,7 @@ const HANDED_ON: [&str; 6] = ["PATH", "HOME", "LANG", "TMPDIR", "USER", "XDG_RUN
 pub struct ServiceEntry {
     /// The name that playbooks use.
     pub name: String,
-    /// The program that is an MCP server over its standard input and output, and its arguments. Each member of the pool is a
+    /// The program that is an MCP server over its standard input and output, and its arguments. Each instance is a
     /// process of its own. Instead of `url`.
     #[serde(default)]
     command: Vec<String>,
@@ -34,7 +34,7 @@ pub struct ServiceEntry {
     /// Variables that the command gets from this process, such as the keys that it needs.
     #[serde(default)]
     pass_environment: Vec<String>,
-    /// Where MCP servers are reached over HTTP. Each member of the pool is a session of its own.
+    /// Where MCP servers are reached over HTTP. Each instance is a session of its own.
     #[serde(default)]
     url: Option<String>,
     /// Environment variable that holds a key, sent as `Authorization: Bearer`. With `url`.
@@ -43,11 +43,11 @@ pub struct ServiceEntry {
     /// File that holds the key and nothing else, by its absolute path; instead of `key_env`.
     #[serde(default)]
     key_file: Option<String>,
-    /// Most members at once, in this process: conversations beyond it wait for their turn.
+    /// The most instances at once, in this process: conversations beyond it wait for their turn.
     #[serde(default = "usual_size")]
     #[schemars(range(min = 1, max = 1_000))]
     size: usize,
-    /// How a member is made fresh for another conversation. Default: by a new process, or a new session.
+    /// How an instance is made fresh for another conversation. Default: by a new process, or a new session.
     #[serde(default)]
     reset: Option<ResetEntry>,
     /// The tools that may be called. Without it, all.
@@ -57,7 +57,7 @@ pub struct ServiceEntry {
     #[serde(default = "usual_seconds")]
     #[schemars(range(min = 1, max = 3_600))]
     timeout_seconds: u64,
-    /// Until a member has started.
+    /// Until an instance has started.
     #[serde(default = "usual_start")]
     #[schemars(range(min = 1, max = 3_600))]
     start_seconds: u64,
@@ -66,8 +66,8 @@ pub struct ServiceEntry {
     #[serde(default)]
     #[schemars(range(max = 3_600))]
     wait_seconds: Option<u64>,
-    /// After so long without a call a conversation loses its member to those that wait, and a member that none has is
-    /// closed.
+    /// After so long without a call a conversation loses its instance to those that wait, and an instance that none has
+    /// is closed.
     #[serde(default = "usual_idle")]
     #[schemars(range(min = 1, max = 86_400))]
     idle_seconds: u64,
