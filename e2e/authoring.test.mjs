@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { accessible } from "./support/axe.mjs";
-import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
+import { NARROW_DARK, fits, screenshot, settled } from "./support/browser.mjs";
 import { choosePassword } from "./support/people.mjs";
 import { PROJECT, story } from "./support/story.mjs";
 
@@ -34,6 +34,43 @@ async function discard(page, button) {
 }
 
 const checked = (page) => page.locator(".problems [role=status]").filter({ hasNotText: "so far" }).waitFor();
+
+test("every list and form of an empty project leads to what fills it", async () => {
+  await site.ask("POST", "/projects", { name: "bare" });
+  await site.visit("/projects/bare/members", async (page) => {
+    const main = page.getByRole("main");
+    const lists = page.getByRole("navigation", { name: "Project" }).getByRole("link");
+    await lists.last().waitFor();
+    for (const list of await lists.all()) {
+      const name = await list.innerText();
+      const title = await page.title();
+      await list.click();
+      await page.waitForFunction((before) => document.title !== before, title);
+      await settled(page);
+      const empty = main.locator(".notice, .introduction").first();
+      await empty.waitFor();
+      // Some lists have the button for the first one above them.
+      const ways = empty.locator("a[href], button").or(main.locator("header, .above").locator("a.button, button"));
+      assert.ok((await ways.count()) > 0, `${name} leads nowhere: ${await empty.innerText()}`);
+    }
+
+    await lists.filter({ hasText: "Exports" }).click();
+    await page.getByRole("link", { name: "New export" }).click();
+    const way = { name: "Start a run" };
+    await main.getByText("There is no run or corpus to export yet.").getByRole("link", way).waitFor();
+    await lists.filter({ hasText: "Datasets" }).click();
+    await page.getByRole("link", { name: "New dataset" }).click();
+    await page.getByRole("tab", { name: "A run, a corpus or an export" }).click();
+    await main.getByText("There is no run, corpus or export yet.").getByRole("link", way).click();
+    await page.getByRole("heading", { name: "There is nothing to play yet." }).waitFor();
+    await main.getByRole("button", { name: "Load the demo documents" }).waitFor();
+
+    const [{ id }] = (await site.ask("GET", `${PROJECT}/runs`)).items;
+    await page.goto(`${PROJECT}/runs/${id}/analytics`);
+    await main.getByText("The project has no other run yet.").getByRole("link", way).click();
+    await page.waitForURL("**/runs/new");
+  });
+});
 
 // The tests below are one story: the documents that the first one loads are there for the others.
 
@@ -98,6 +135,10 @@ test("problems are found while somebody types, and lead to their line", () =>
     await page.getByText("not saved").first().waitFor();
     await checked(page);
     await screenshot(page, "scenario-problem");
+    const promote = page.getByRole("button", { name: "Save and promote" });
+    assert.ok(await promote.isDisabled(), "what has errors is not promoted");
+    assert.match(await promote.getAttribute("title"), /correct the errors first/);
+    assert.ok(await page.getByRole("button", { name: "Save draft" }).isEnabled());
     await (await editor(page)).locator(".cm-line").first().click();
     await problem.click();
     await page.keyboard.press("End");
@@ -438,6 +479,9 @@ test("the world of a scenario is a tree that leads to the source", () =>
     await screenshot(page, "scenario-world");
     await tree.getByRole("treeitem", { name: "description" }).first().click();
     assert.equal(await page.evaluate(() => Boolean(document.activeElement?.shadowRoot)), true, "the editor has the focus");
+    await typeAfter(page, "intent: card_dispute", ": no YAML");
+    await page.getByText("The source cannot be read. This is the previous world.").waitFor();
+    assert.ok(await added.isVisible(), "the world does not become empty");
   }));
 
 test("scenarios that are nearly the same are found", () =>

@@ -41,19 +41,25 @@ function hostile(value, { key = "", within = "", listed = false } = {}) {
   return /\S \S/.test(value) || WORDS.has(key) || (listed && NAMES.has(key)) ? HOSTILE : value;
 }
 
-async function rewrite(page) {
-  await page.route("**/api/v1/**", async (route) => {
-    const request = route.request();
-    if (request.method() !== "GET" || /\/(session|schemas)\b|\/progress$/.test(request.url())) return route.fallback();
-    const response = await route.fetch();
-    if (!/json/.test(response.headers()["content-type"] ?? "") || !response.ok()) return route.fulfill({ response });
-    return route.fulfill({ response, json: hostile(await response.json()) });
-  });
-}
+/** In the page itself: requests that pass through Playwright are never cached, and each page would be fetched and compiled anew. */
+const REWRITING = `{
+  const HOSTILE = ${JSON.stringify(HOSTILE)};
+  const [WORDS, NAMES] = ${JSON.stringify([[...WORDS], [...NAMES]])}.map((words) => new Set(words));
+  const hostile = ${hostile};
+  const asked = window.fetch;
+  window.fetch = async (...order) => {
+    const request = new Request(...order);
+    const { method, url } = request;
+    const response = await asked(request);
+    if (method !== "GET" || !/\\/api\\/v1\\//.test(url) || /\\/(session|schemas)\\b|\\/progress$/.test(url)) return response;
+    if (!response.ok || !/json/.test(response.headers.get("content-type") ?? "")) return response;
+    return new Response(JSON.stringify(hostile(await response.json())), response);
+  };
+}`;
 
 test("no page breaks of hostile text, nor runs it, wide or narrow", async (t) => {
   await site.visit("/projects", async (page) => {
-    await rewrite(page);
+    await page.addInitScript(REWRITING);
     for (const [name, address] of pages) {
       await t.test(name, async () => {
         await page.setViewportSize(WIDE.viewport);

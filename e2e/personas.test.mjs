@@ -204,6 +204,13 @@ test("a new profile begins in the middle of all dimensions", () =>
   site.visit(`${PROJECT}/personas`, async (page) => {
     await page.locator("table.documents tbody tr").first().waitFor();
     await screenshot(page, "personas");
+    const model = page.locator("table.documents tbody tr", { hasText: "The persona model" });
+    assert.equal(await model.getByRole("button").count(), 0, "no profile could be read without the model");
+    assert.equal(await page.getByRole("button", { name: "Delete newcomer" }).count(), 1);
+    await model.getByRole("link").click();
+    await page.getByRole("button", { name: "Save draft" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: "Delete" }).count(), 0);
+    await page.goBack();
     await page.getByRole("button", { name: "New persona" }).click();
     const dialog = page.getByRole("dialog", { name: "New persona" });
     await dialog.getByLabel("Name").fill("night_owl");

@@ -10,6 +10,7 @@ use leptos::prelude::*;
 
 use super::chips::Chips;
 use super::filters::{FacetCounts, Filters};
+use super::sources::NothingPlayed;
 use ui::components::{Empty, Failure, set_title};
 use ui::keys::use_shortcut;
 
@@ -35,8 +36,7 @@ pub fn ExplorePage() -> impl IntoView {
             fallback=|| {
                 view! {
                     <Empty title="No conversation has begun.">
-                        <p>"Start a run. Its conversations appear here, and you can filter them and make a corpus of \
-                            them."</p>
+                        <NothingPlayed says="The conversations of runs appear here. You can filter them and make a corpus of them." />
                     </Empty>
                 }
             }

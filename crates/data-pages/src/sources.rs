@@ -1,12 +1,15 @@
 //! The sources that a dataset or an export can be made from, newest first.
 
+use domain::access::Role;
 use domain::api::{BuildState, CorpusSummary, ExportSummary, Page, RunSummary};
 use leptos::prelude::*;
+use leptos_router::components::A;
 
 use super::inputs::Choice;
 use super::names::short;
 use ui::api_client::Answer;
-use ui::{api_client, format};
+use ui::session::Project;
+use ui::{address, api_client, format};
 
 /// The value of an option, kind and id as in `run ID`, and its label.
 pub type SourceOption = (String, String);
@@ -31,6 +34,21 @@ pub fn SourceChoice(
         options.push((own.clone(), format!("{kind} {}", short(id))));
     }
     view! { <Choice label options value=chosen change /> }
+}
+
+/// Leads from where nothing was played yet to the form of a run.
+#[component]
+pub fn NothingPlayed(says: &'static str) -> impl IntoView {
+    let project = Project::here();
+    let start = move || {
+        let href = address::project(&project.name(), "/runs/new");
+        project.may(Role::Runner).then(|| view! { <A href>"Start a run"</A> })
+    };
+    view! {
+        <p class="muted">
+            {says} " " {start}
+        </p>
+    }
 }
 
 /// The corpora that are ready, and the runs of conversations.

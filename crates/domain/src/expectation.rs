@@ -24,7 +24,9 @@ pub struct ExpectedOutcome {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ActionPattern {
+    /// Name of the tool that is called.
     pub tool: String,
+    /// Arguments that the call must have, with these values.
     #[serde(default)]
     pub args: Map<String, Value>,
 }

@@ -48,11 +48,13 @@ pub struct PersonaModel {
     /// Intent -> emotion -> how much the intent shifts it.
     #[serde(default)]
     pub intent_deltas: BTreeMap<String, BTreeMap<String, f64>>,
+    /// Sentences that are added to the guidance of some users.
     #[serde(default)]
     pub correlations: Vec<Correlation>,
     /// Correlations of traits; without it traits are drawn independently.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trait_correlation: Option<TraitCorrelation>,
+    /// How users phrase their messages, for each of the four complexities.
     pub complexity: BTreeMap<Complexity, Tier>,
     /// When a user walks out; without it no user does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,11 +64,15 @@ pub struct PersonaModel {
     pub closing_questions: Vec<String>,
 }
 
+/// What the simulated user is told, by its own value.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Buckets {
+    /// What a user with a low value is told.
     pub low: String,
+    /// What a user with a medium value is told.
     pub medium: String,
+    /// What a user with a high value is told.
     pub high: String,
 }
 
@@ -80,9 +86,11 @@ pub struct Correlation {
     /// Trait or emotion -> upper bound.
     #[serde(default)]
     pub below: BTreeMap<String, f64>,
+    /// The sentence.
     pub guidance: String,
 }
 
+/// How users of one complexity write.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tier {
@@ -94,6 +102,7 @@ pub struct Tier {
     /// Whether the first turn must not say what the user wants.
     #[serde(default)]
     pub hides_intent: bool,
+    /// What the user is told about how to write.
     pub guidance: String,
     /// Weight if the run names none.
     pub weight: f64,
@@ -112,6 +121,7 @@ pub struct ComplexityFactor {
     /// Trait or emotion -> upper bound.
     #[serde(default)]
     pub below: BTreeMap<String, f64>,
+    /// What the weight is multiplied by.
     #[schemars(range(min = 0.0))]
     pub factor: f64,
 }
@@ -146,6 +156,7 @@ pub struct TraitCorrelation {
 pub struct Profile {
     #[schemars(regex(pattern = r"^[a-z0-9_]{1,64}$"))]
     pub name: String,
+    /// What kind of person this is, in one or two sentences, for people.
     pub description: String,
     /// Attribute -> option -> weight.
     pub demographics: BTreeMap<String, BTreeMap<String, f64>>,

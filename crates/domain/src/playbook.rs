@@ -13,14 +13,18 @@ use crate::judge::Adjustments;
 pub struct Playbook {
     /// Name of the folder under playbooks/.
     pub name: String,
+    /// A short name of the business, for people.
     pub title: String,
+    /// What the agent does and for whom, in a few sentences.
     pub description: String,
     /// File of the agent's system prompt, a Jinja template. It sees `tools`, `guardrails`, `now` and `policy`.
     pub prompt: String,
     /// File with the policy the agent must follow, in plain words.
     pub policy: String,
+    /// Rules that the agent must keep in every conversation. Prompts see them as `guardrails`.
     #[serde(default)]
     pub guardrails: Vec<String>,
+    /// How the agent under test calls tools, unless the run says otherwise.
     #[serde(default)]
     pub agent: AgentStyle,
     /// Names of the tools that the agent under test may call. Default: every tool except sub-agents.
@@ -33,6 +37,7 @@ pub struct Playbook {
     pub intents: Vec<String>,
     /// The time at which every conversation takes place, unless the scenario says otherwise.
     pub clock: DateTime<Utc>,
+    /// When a conversation is stopped.
     #[serde(default)]
     pub limits: Limits,
     /// Name of the folder under judges/.
@@ -42,6 +47,7 @@ pub struct Playbook {
     pub criteria: Adjustments,
     /// What `scripted` says as the agent when a user is too vague.
     pub clarification: String,
+    /// The records behind the tools, and what must hold for them.
     pub world: WorldRules,
     /// Rules that the agent must keep, whatever the outcome. The verifier checks them at the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -52,6 +58,7 @@ pub struct Playbook {
     /// What the backend does by itself after each successful call of a tool that is simulated by code.
     #[serde(default)]
     pub after_call: Option<AfterCall>,
+    /// Tools of the agent under test and of its sub-agents.
     pub tools: Vec<Tool>,
     /// Tools of the simulated user, such as the settings of its phone or a payment page. They follow the same rules and
     /// work on the same world.
@@ -95,6 +102,7 @@ pub struct Variant {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AfterCall {
+    /// Name of the function in the playbook's `code`.
     pub function: String,
     /// Pointer patterns of the places that it may write, in addition to those of the called tool.
     #[serde(default)]
@@ -171,6 +179,7 @@ pub struct WorldRules {
     /// File with records that every scenario of the playbook shares, as YAML.
     #[serde(default)]
     pub base: Option<String>,
+    /// Rules that hold in every version of the world. A call that would break one is refused.
     #[serde(default)]
     pub invariants: Vec<Invariant>,
 }
@@ -179,6 +188,7 @@ pub struct WorldRules {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Invariant {
+    /// Name of the rule, by which messages refer to it.
     pub name: String,
     /// A Starlark expression over `world` and `ctx` that must be true.
     pub holds: String,
@@ -196,12 +206,14 @@ pub struct Invariant {
 pub struct Tool {
     #[schemars(regex(pattern = r"^[a-zA-Z0-9_-]{1,64}$"))]
     pub name: String,
+    /// What the agent is told about the tool.
     pub description: String,
     /// JSON Schema of the arguments, `type: object`. An argument that it does not declare is refused, unless the schema
     /// itself allows it; an argument that a call leaves out gets its `default`. A sub-agent has no `parameters`: its
     /// one argument is the `task`.
     #[serde(default)]
     pub parameters: Value,
+    /// What answers a call.
     pub simulate: Simulate,
     /// Write authority: the only places that a call may change. `/disputes/+` is a record that did not exist before,
     /// `*` any key, `{argument}` the value of that argument; each covers everything beneath it.

@@ -23,6 +23,7 @@ pub struct Scenario {
     pub intent: String,
     /// What happens, in one sentence, for lists of scenarios.
     pub description: String,
+    /// Labels, by which lists of scenarios are filtered.
     #[serde(default)]
     pub tags: Vec<String>,
     /// A split never puts scenarios of one family into both the train and the golden part. Default: the scenario's id.
@@ -43,6 +44,7 @@ pub struct Scenario {
     pub system_facts: Map<String, Value>,
     /// What the user wants to achieve, addressed to the simulated user as "you".
     pub user_goal: String,
+    /// What must be so at the end of the conversation. The verifier checks it.
     pub expected_outcome: ExpectedOutcome,
     /// Persona profiles that fit the scenario; all profiles if empty.
     #[serde(default)]
@@ -89,6 +91,7 @@ impl Scenario {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptStep {
+    /// What the user says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<Line>,
     /// What the agent says: a Jinja template that sees `calls.<tool>` (the tool's last answer) and `facts`.
@@ -111,6 +114,13 @@ pub struct ScriptStep {
 #[serde(untagged)]
 pub enum Line {
     Text(String),
+    // The schema of a mapping does not take what its names mean from the enum.
+    #[schemars(extend("properties" = {
+        "simple": {"type": "string", "description": "The line for `simple`: one short sentence."},
+        "medium": {"type": "string", "description": "The line for `medium`: one or two everyday sentences."},
+        "complex": {"type": "string", "description": "The line for `complex`: with background, or with more than one wish."},
+        "vague": {"type": "string", "description": "The line for `vague`: it hides what the user wants, so that the agent has to ask."}
+    }))]
     ByComplexity(BTreeMap<Complexity, String>),
 }
 
@@ -140,6 +150,7 @@ impl Line {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptCall {
+    /// Name of the tool.
     pub tool: String,
     /// Arguments; a text holding `{{ ... }}` is rendered first and sees the same as `agent` lines.
     #[serde(default)]

@@ -27,11 +27,14 @@ pub struct Workflow {
     #[serde(rename = "workflow")]
     #[schemars(regex(pattern = r"^[a-z0-9_]{1,64}$"))]
     pub name: String,
+    /// What the workflow does, for people.
     #[serde(default)]
     pub description: String,
     /// Columns of an input row with their types: `text`, `number`, `integer`, `boolean`, `any`, `list<text>`, `text?` for a
     /// value that may be missing, or a mapping of further names to types.
     pub input: Map<String, Value>,
+    /// What is done, by name. A step begins when the values that it names are there. The order decides only how a row
+    /// ends.
     pub steps: Steps,
     /// The output row.
     #[schemars(extend("x-language" = "expression"))]
@@ -60,9 +63,12 @@ pub struct Workflow {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sample {
+    /// The input row.
     pub input: Map<String, Value>,
+    /// The output row that it must become.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Map<String, Value>>,
+    /// The name of the `end` at which the row must end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<String>,
     /// Metric -> its value for this row. For outputs that are too long to be written down.
@@ -73,6 +79,7 @@ pub struct Sample {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
+    /// What the figure measures, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// A number, or a boolean that counts as 0 or 1. `None` leaves the row out.

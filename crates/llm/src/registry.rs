@@ -18,6 +18,7 @@ pub use pool_spec::{PoolSpec, same_url};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Models {
+    /// The models that runs may name.
     models: Vec<PoolSpec>,
 }
 

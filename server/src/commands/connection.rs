@@ -1,5 +1,6 @@
 //! The database a command works with: `DATABASE_URL`, or the private PostgreSQL of the data directory.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -76,11 +77,54 @@ impl ConnectionArgs {
         self.flags.data_dir.as_deref().filter(|dir| !dir.as_os_str().is_empty())
     }
 
+    /// The flag with which another command uses the same database, for people to type. It never shows a password.
+    pub fn flag(&self) -> String {
+        match (self.url(), self.chosen_dir()) {
+            // They have the variable.
+            (Some(_), _) if !self.is_url_given => String::new(),
+            (Some(url), _) => format!(" --database-url {}", quoted(&without_password(url))),
+            (None, Some(dir)) => format!(" --data-dir {}", quoted(&dir.to_string_lossy())),
+            (None, None) => String::new(),
+        }
+    }
+
     /// `--data-dir` is more specific than a `DATABASE_URL` that happens to be in the environment, but not than
     /// `--database-url`.
     fn url(&self) -> Option<&String> {
         self.flags.database_url.as_ref().filter(|_| self.is_url_given || self.chosen_dir().is_none())
     }
+}
+
+/// A word as a shell reads it.
+pub fn quoted(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), Cow::into_owned)
+}
+
+/// The URL, with `PASSWORD` in the place of a password.
+fn without_password(given: &str) -> String {
+    let Ok(mut url) = reqwest::Url::parse(given) else { return "URL".to_owned() };
+    if url.password().is_none() && !url.query_pairs().any(|(name, _)| is_secret(&name)) {
+        return given.to_owned();
+    }
+    if url.password().is_some() {
+        // It has a host, so it can have a password.
+        let _ = url.set_password(Some("PASSWORD"));
+    }
+    let pairs: Vec<(String, String)> = url
+        .query_pairs()
+        .map(|(name, value)| {
+            let value = if is_secret(&name) { "PASSWORD".into() } else { value };
+            (name.into_owned(), value.into_owned())
+        })
+        .collect();
+    if !pairs.is_empty() {
+        url.query_pairs_mut().clear().extend_pairs(pairs);
+    }
+    url.into()
+}
+
+fn is_secret(parameter: &str) -> bool {
+    parameter.contains("password")
 }
 
 /// A running PostgreSQL, whatever its database holds.

@@ -7,17 +7,16 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use chrono::TimeDelta;
-use llm::AllowedKeys;
+use llm::{AllowedKeys, AllowedUrl};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{Connection, ConnectionArgs};
+use super::connection::{Connection, ConnectionArgs, quoted};
 use super::models_file;
 use super::play::{PlayerArgs, until_interrupted};
 use super::storage_args::StorageArgs;
 use super::tools_file::ToolsArgs;
 use crate::http;
-use crate::http::allowed_urls::AllowedUrl;
 use crate::http::app::{App, Setup};
 use crate::output::say;
 use crate::people;
@@ -78,7 +77,7 @@ pub async fn run(args: Serve) -> anyhow::Result<ExitCode> {
     if let Some(secret) = first_link(&connection).await? {
         say!("Open http://{address}{} to become its administrator (once, within a day)", people::welcome(&secret));
     }
-    if let Some(hint) = documents_hint(&args.project, &connection).await? {
+    if let Some(hint) = documents_hint(&args, &connection).await? {
         say!("{hint}");
     }
     let stop = CancellationToken::new();
@@ -146,7 +145,8 @@ impl Serve {
 }
 
 /// Says how the documents of the folder get into the app, which shows those of the database alone.
-async fn documents_hint(folder: &Path, connection: &Connection) -> anyhow::Result<Option<String>> {
+async fn documents_hint(args: &Serve, connection: &Connection) -> anyhow::Result<Option<String>> {
+    let folder = args.project.as_path();
     if !Files::is_project(folder) {
         return Ok(None);
     }
@@ -154,13 +154,14 @@ async fn documents_hint(folder: &Path, connection: &Connection) -> anyhow::Resul
     if heads.values().any(|head| !head.deleted) {
         return Ok(None);
     }
-    let option = match folder.to_str() {
-        Some(".") | None => String::new(),
-        Some(folder) => format!(" --project {folder}"),
+    let option = match folder.to_string_lossy() {
+        here if here == "." => String::new(),
+        folder => format!(" --project {}", quoted(&folder)),
     };
     Ok(Some(format!(
-        "The project default has no documents yet. Add those of {} with: groundstate sync --push{option}",
-        folder.display()
+        "The project default has no documents yet. Add those of {} with: groundstate sync --push{option}{}",
+        folder.display(),
+        args.connection.flag()
     )))
 }
 

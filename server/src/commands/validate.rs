@@ -11,6 +11,7 @@ mod text;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use domain::Problem;
 use domain::document;
 use domain::finding::{Grade, LocatedFinding};
 use domain::review::Review;
@@ -25,6 +26,8 @@ use projects::library::{Files, Library, Limits};
 
 /// Exit code for scenarios that read well and are not sound.
 const UNSOUND: u8 = 1;
+/// In reports for programs, the rule of what keeps the project from being checked.
+const BAD_INPUT_RULE: &str = "bad-input";
 
 #[derive(clap::Args)]
 pub struct Validate {
@@ -71,6 +74,25 @@ struct Outcome {
 }
 
 pub async fn run(args: Validate) -> anyhow::Result<ExitCode> {
+    let format = args.format;
+    match (validate(args).await, format) {
+        (Err(error), Format::Json) => report_bad_input(error, json::bad_input),
+        (Err(error), Format::Sarif) => report_bad_input(error, sarif::bad_input),
+        (ended, _) => ended,
+    }
+}
+
+/// Programs read the problems in the report; people read them on standard error.
+fn report_bad_input(
+    error: anyhow::Error,
+    report: fn(&[Problem]) -> serde_json::Result<String>,
+) -> anyhow::Result<ExitCode> {
+    let BadInput(problems) = error.downcast()?;
+    say!("{}", report(&problems)?);
+    Ok(ExitCode::from(BAD_INPUT))
+}
+
+async fn validate(args: Validate) -> anyhow::Result<ExitCode> {
     let models = args.reviewers.models(&args.project)?;
     if !args.save {
         return report(&args, &models, None).await;

@@ -9,6 +9,7 @@ mod modules;
 mod resolve;
 mod schemas;
 mod self_tests;
+mod styles;
 mod workspace;
 
 use std::collections::BTreeMap;
@@ -62,6 +63,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
         "bench",
         &["database", "datasets", "domain", "engine", "generation", "llm", "projects", "rows", "server", "store"],
     ),
+    ("fuzz", &["domain", "engine", "projects", "sandbox"]),
     ("xtask", &["database"]),
 ];
 
@@ -171,6 +173,23 @@ fn no_crate_is_too_large() {
         }
         if larger.is_some() && lines <= MOST_LINES {
             problems.push(format!("{name} needs no limit of its own any more"));
+        }
+    }
+    assert_none(&problems);
+}
+
+/// With `test = false` in a manifest: nobody would notice that they never run.
+#[test]
+fn targets_that_cargo_does_not_test_hold_no_tests() {
+    let mut problems = Vec::new();
+    for krate in Workspace::read(root()).unwrap().crates.values() {
+        for own in krate.roots.iter().filter(|own| !own.is_tested) {
+            for file in sources_below(own.file.parent().unwrap()).unwrap() {
+                let text = fs::read_to_string(&file).unwrap();
+                if ["#[cfg(test)]", "#[test]"].iter().any(|attribute| text.contains(attribute)) {
+                    problems.push(format!("the tests of {} never run", file.display()));
+                }
+            }
         }
     }
     assert_none(&problems);

@@ -8,6 +8,7 @@ use leptos::prelude::*;
 
 use super::super::inputs::Choice;
 use super::super::names::short;
+use super::super::sources::NothingPlayed;
 use super::gaps::{Gaps, tone};
 use ui::components::chart::intervals::Scale;
 use ui::components::chart::{Estimate, Figure, Intervals};
@@ -62,7 +63,7 @@ fn OtherRunChoice(
     choose: Callback<Option<String>>,
 ) -> impl IntoView {
     if runs.is_empty() {
-        return view! { <p class="muted">"The project has no other run yet."</p> }.into_any();
+        return view! { <NothingPlayed says="The project has no other run yet." /> }.into_any();
     }
     let mut options = vec![(String::new(), "Choose a run".to_owned())];
     options.extend(runs.into_iter().map(|run| {

@@ -10,10 +10,12 @@ use strum::VariantArray;
 
 use super::{NameField, check_name, to_dataset};
 use crate::inputs::{Choice, Switch};
-use crate::sources::{self, SourceChoice};
+use crate::sources::{self, NothingPlayed, SourceChoice};
 use ui::api_client::{self, ApiError};
 use ui::components::{FormError, PagedList, Problems, Send, send};
 use ui::session::Project;
+
+const NOTHING_PLAYED: &str = "There is no run, corpus or export yet.";
 
 /// Which conversations of a run or a corpus are rows.
 #[derive(Clone, Default)]
@@ -57,7 +59,7 @@ pub fn OfPlayed() -> impl IntoView {
                     async move { sources::all(&name, after).await }
                 };
                 view! {
-                    <PagedList what="runs, corpora and exports" load empty=|| view! { <NoSources /> } let:sources>
+                    <PagedList what="runs, corpora and exports" load empty=|| view! { <NothingPlayed says=NOTHING_PLAYED /> } let:sources>
                         {move || {
                             let change = Callback::new(move |to| chosen.set(to));
                             view! {
@@ -80,11 +82,6 @@ pub fn OfPlayed() -> impl IntoView {
             </div>
         </form>
     }
-}
-
-#[component]
-fn NoSources() -> impl IntoView {
-    view! { <p class="muted">"There is no run, corpus or export yet."</p> }
 }
 
 /// The options of a run or a corpus; an export has none.

@@ -6,10 +6,12 @@ use strum::VariantArray;
 
 use super::super::filters::Filters;
 use super::super::inputs::{Choice, Switch};
-use super::super::sources::{self, SourceChoice, SourceOption};
+use super::super::sources::{self, NothingPlayed, SourceChoice, SourceOption};
 use super::query_params;
 use ui::components::PagedList;
 use ui::session::Project;
+
+const NOTHING_PLAYED: &str = "There is no run or corpus to export yet.";
 
 #[component]
 pub fn Source(filters: Filters) -> impl IntoView {
@@ -26,7 +28,7 @@ pub fn Source(filters: Filters) -> impl IntoView {
                     async move { sources::corpora_and_runs(&name, after).await }
                 };
                 view! {
-                    <PagedList what="corpora and runs" load empty=|| view! { <NoSources /> } let:sources>
+                    <PagedList what="corpora and runs" load empty=|| view! { <NothingPlayed says=NOTHING_PLAYED /> } let:sources>
                         {move || view! { <Sources sources=sources.get() named filters /> }}
                     </PagedList>
                 }
@@ -37,11 +39,6 @@ pub fn Source(filters: Filters) -> impl IntoView {
             }}
         </section>
     }
-}
-
-#[component]
-fn NoSources() -> impl IntoView {
-    view! { <p class="muted">"There is no run or corpus to export yet."</p> }
 }
 
 #[component]

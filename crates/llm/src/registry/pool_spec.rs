@@ -31,6 +31,7 @@ pub struct PoolSpec {
     /// File that holds the key of all endpoints and nothing else, by its absolute path; instead of `key_env`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_file: Option<String>,
+    /// What its tokens cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
     /// Upper limit of requests that are sent to one endpoint at once.

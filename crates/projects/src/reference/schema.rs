@@ -118,10 +118,13 @@ impl Page<'_> {
     fn named(&mut self, name: &str, schema: &Value) -> String {
         match name {
             "array" => format!("list of {}", self.kind(&schema["items"])),
-            "object" => match schema.get("additionalProperties").or_else(|| pattern(schema)) {
-                Some(values) if values.is_object() => format!("mapping of names to {}", self.kind(values)),
-                _ => "mapping".to_owned(),
-            },
+            "object" => {
+                let values = schema.get("additionalProperties").or_else(|| pattern(schema));
+                match values.filter(|values| values.is_object()).or_else(|| common_type(schema)) {
+                    Some(values) => format!("mapping of names to {}", self.kind(values)),
+                    None => "mapping".to_owned(),
+                }
+            }
             "string" => "text".to_owned(),
             "integer" => "whole number".to_owned(),
             other => other.to_owned(),
@@ -157,6 +160,13 @@ fn constants(variant: &Value) -> Vec<&Value> {
 
 fn pattern(schema: &Value) -> Option<&Value> {
     schema["patternProperties"].as_object()?.values().next()
+}
+
+/// The type that all values of a mapping have whose names are listed.
+fn common_type(schema: &Value) -> Option<&Value> {
+    let mut values = schema["properties"].as_object()?.values();
+    let first = values.next().filter(|value| value["$ref"].is_string())?;
+    values.all(|value| value == first).then_some(first)
 }
 
 fn bounds(field: &Value) -> Vec<String> {

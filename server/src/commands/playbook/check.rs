@@ -44,6 +44,23 @@ struct Entry<'a> {
 }
 
 pub fn run(args: &Check) -> anyhow::Result<ExitCode> {
+    let (found, playbooks) = match (find(args), args.format) {
+        (Err(error), ReportFormat::Json) => {
+            let BadInput(problems) = error.downcast()?;
+            (problems.into_iter().map(|problem| (Severity::Error, problem)).collect(), 0)
+        }
+        (checked, _) => checked?,
+    };
+    match args.format {
+        ReportFormat::Text => print(&found, playbooks),
+        ReportFormat::Json => say!("{}", json(&found, playbooks)?),
+    }
+    let bad = found.iter().any(|(severity, _)| *severity == Severity::Error || args.strict);
+    Ok(if bad { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS })
+}
+
+/// What is found, and how many playbooks were checked.
+fn find(args: &Check) -> anyhow::Result<(Vec<(Severity, Problem)>, usize)> {
     let files = Files::read(&args.project.folder)?;
     let all = files.folders("playbooks");
     let names = match &args.name {
@@ -58,12 +75,7 @@ pub fn run(args: &Check) -> anyhow::Result<ExitCode> {
         let folder = format!("playbooks/{name}");
         found.extend(check::files(&Sources { folder: &folder, files: &files.within(&folder) }, &scenarios));
     }
-    match args.format {
-        ReportFormat::Text => print(&found, names.len()),
-        ReportFormat::Json => say!("{}", json(&found, names.len())?),
-    }
-    let bad = found.iter().any(|(severity, _)| *severity == Severity::Error || args.strict);
-    Ok(if bad { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS })
+    Ok((found, names.len()))
 }
 
 fn print(found: &[(Severity, Problem)], playbooks: usize) {

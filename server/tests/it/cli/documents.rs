@@ -1,7 +1,9 @@
 //! Documents: proved when they are sound, and refused with everything that is wrong at once.
 
+use serde_json::{Value, json};
 use sqlx::PgPool;
 
+use super::findings::sarif_results;
 use super::{Project, database_url, said};
 
 #[tokio::test]
@@ -40,6 +42,22 @@ async fn broken_documents_are_explained_all_at_once() {
     scenarios/retail_bank/transfer_rent_to_payee.yaml:4: description: expected string, found a list of 1
     7 problems found; nothing was done
     ");
+}
+
+#[tokio::test]
+async fn broken_documents_are_explained_to_programs_too() {
+    let project = broken();
+    let json = said(&mut project.groundstate("validate --format json")).await;
+    assert_eq!((json.code, json.stderr.as_str()), (Some(2), ""));
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["counts"], json!({"critical": 0, "error": 7, "warning": 0, "info": 0}));
+    assert_eq!(json["findings"].as_array().unwrap().len(), 7);
+    insta::assert_snapshot!(json["findings"][0], @r#"{"grade":"error","rule":"bad-input","file":"playbooks/retail_bank/playbook.yaml","line":15,"field":"limits.user_turns","message":"expected integer, found text `twelve`"}"#);
+    let sarif = said(&mut project.groundstate("validate --format sarif")).await;
+    assert_eq!((sarif.code, sarif.stderr.as_str()), (Some(2), ""));
+    let results = sarif_results(&sarif.stdout);
+    assert_eq!(results.len(), 7);
+    insta::assert_snapshot!(results[0], @r#"{"ruleId":"bad-input","level":"error","message":{"text":"limits.user_turns: expected integer, found text `twelve`"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"playbooks/retail_bank/playbook.yaml"},"region":{"startLine":15}}}],"properties":{"grade":"error","field":"limits.user_turns"}}"#);
 }
 
 #[tokio::test]
@@ -87,4 +105,24 @@ async fn a_folder_that_is_no_project() {
     .: is not a project: it has no folder `playbooks` and no folder `workflows`; run from a project or name one with --project
     1 problem found; nothing was done
     ");
+    for command in ["validate", "playbook check"] {
+        let arguments = command.split(' ').chain(["--format", "json"]);
+        let said = super::said(super::groundstate(arguments).current_dir(dir.path())).await;
+        assert_eq!((said.code, said.stderr.as_str()), (Some(2), ""), "{command}");
+        let report: Value = serde_json::from_str(&said.stdout).unwrap();
+        let [found] = report["findings"].as_array().unwrap().as_slice() else { panic!("{command}: {report}") };
+        assert!(found["message"].as_str().unwrap().starts_with("is not a project: "), "{command}: {found}");
+    }
+}
+
+#[tokio::test]
+async fn flags_that_are_bad_input_have_no_place_in_a_file() {
+    let project = Project::new();
+    let said = said(&mut project.groundstate("validate --model nobody --format sarif")).await;
+    assert_eq!((said.code, said.stderr.as_str()), (Some(2), ""));
+    let results = sarif_results(&said.stdout);
+    assert_eq!(results.len(), 1);
+    assert_eq!(results[0].get("locations"), None);
+    let text = results[0]["message"]["text"].as_str().unwrap();
+    assert!(text.starts_with("--model: "), "{text}");
 }

@@ -66,16 +66,40 @@ async fn unsound_scenarios_fail_and_are_grouped_by_file() {
     insta::assert_snapshot!(json["findings"][0], @r#"{"grade":"error","rule":"unknown-intent","file":"scenarios/retail_bank/rent again.yaml","line":3,"field":"intent","message":"`money_transfr` is not an intent of the playbook (did you mean `money_transfer`?)"}"#);
 }
 
-#[tokio::test]
-async fn sarif_is_for_code_hosts() {
-    let sarif = said(&mut project().groundstate("validate --format sarif")).await;
-    assert_eq!((sarif.code, sarif.stderr.as_str()), (Some(0), ""));
-    let sarif: Value = serde_json::from_str(&sarif.stdout).unwrap();
+/// The results of a log that fits SARIF's schema.
+pub fn sarif_results(log: &str) -> Vec<Value> {
+    let sarif: Value = serde_json::from_str(log).unwrap();
     let schema: Value = serde_json::from_str(include_str!("findings/sarif.json")).unwrap();
     let faults: Vec<String> =
         jsonschema::validator_for(&schema).unwrap().iter_errors(&sarif).map(|e| e.to_string()).collect();
     assert!(faults.is_empty(), "{faults:?}");
-    let results = &sarif["runs"][0]["results"];
+    sarif["runs"][0]["results"].as_array().unwrap().clone()
+}
+
+/// One document's fault is found wherever that document is used.
+#[tokio::test]
+async fn what_is_found_in_many_files_is_written_once() {
+    let project = project();
+    for n in 2..5 {
+        let copy = format!("scenarios/retail_bank/rent {n}.yaml");
+        std::fs::copy(project.join(RENT), project.join(&copy)).unwrap();
+        project.edit(&copy, "id: transfer_rent_to_payee", &format!("id: transfer_rent_{n}"));
+    }
+    let scenarios = std::fs::read_dir(project.join("scenarios/retail_bank")).unwrap();
+    for scenario in scenarios.map(|entry| entry.unwrap().file_name().into_string().unwrap()) {
+        project.edit(&format!("scenarios/retail_bank/{scenario}"), "intent: money_transfer", "intent: money_transfr");
+    }
+    let found = said(&mut project.groundstate("validate")).await;
+    assert_eq!((found.code, found.stderr.as_str()), (Some(1), ""));
+    let intents: Vec<&str> = found.stdout.lines().filter(|line| line.contains("[unknown-intent]")).collect();
+    insta::assert_snapshot!(intents.join("\n"), @"  3: error: intent: `money_transfr` is not an intent of the playbook (did you mean `money_transfer`?) [unknown-intent] (and 4 times more)");
+}
+
+#[tokio::test]
+async fn sarif_is_for_code_hosts() {
+    let sarif = said(&mut project().groundstate("validate --format sarif")).await;
+    assert_eq!((sarif.code, sarif.stderr.as_str()), (Some(0), ""));
+    let results = sarif_results(&sarif.stdout);
     insta::assert_snapshot!(serde_json::to_string_pretty(&results[0]).unwrap(), @r#"
     {
       "ruleId": "similar-description",

@@ -1,5 +1,8 @@
 //! `serve` and `play`, as services: started, looked at, stopped, started again.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -177,31 +180,65 @@ async fn a_player_tells_prometheus_how_it_does(pool: PgPool) {
     assert_eq!(player.stopped().await, Some(0));
 }
 
-/// What `serve` says before it serves, in a folder with documents.
-async fn said_first(pool: &PgPool, project: &Project) -> Vec<String> {
-    let mut command = project.groundstate("serve --listen 127.0.0.1:0 --no-play --database-url");
-    let mut server = command.arg(database_url(pool)).stdout(Stdio::piped()).spawn().unwrap();
+/// The command that `serve` offers in a folder with documents, and all that it says before.
+async fn offer(folder: &Path, flags: &[&str]) -> (Option<String>, Vec<String>) {
+    let mut command = super::groundstate(["serve", "--listen", "127.0.0.1:0", "--no-play"].iter().chain(flags));
+    let mut server = command.current_dir(folder).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
-    let mut said = Vec::new();
-    while let Ok(Ok(Some(line))) = tokio::time::timeout(Duration::from_secs(2), lines.next_line()).await {
+    let (mut said, mut offered) = (Vec::new(), None);
+    // A new database takes a while before the first line.
+    let mut patience = Duration::from_mins(1);
+    while offered.is_none()
+        && let Ok(Ok(Some(line))) = tokio::time::timeout(patience, lines.next_line()).await
+    {
+        offered = line.split_once(" with: groundstate ").map(|(_, command)| command.to_owned());
         said.push(line);
+        patience = Duration::from_secs(2);
     }
     terminate(&server);
     server.wait().await.unwrap();
-    said
+    (offered, said)
+}
+
+/// Types a command that was offered.
+async fn typed(folder: &Path, command: &str) -> String {
+    let words = shlex::split(command).unwrap();
+    let said = super::said(super::groundstate(words).current_dir(folder)).await;
+    assert_eq!(said.code, Some(0), "{command}: {}", said.stderr);
+    said.stdout
 }
 
 #[sqlx::test(migrations = "../migrations")]
 async fn an_empty_project_is_told_how_the_documents_of_the_folder_get_into_it(pool: PgPool) {
     let project = Project::new();
-    let offered =
-        |said: &[String]| said.iter().any(|line| line.ends_with("Add those of . with: groundstate sync --push"));
-    let said = said_first(&pool, &project).await;
-    assert!(offered(&said), "{said:?}");
-    let mut push = project.groundstate("sync --push --database-url");
-    assert_eq!(super::said(push.arg(database_url(&pool))).await.code, Some(0));
-    let said = said_first(&pool, &project).await;
-    assert!(said.len() > 1 && !offered(&said), "{said:?}");
+    let mut url = reqwest::Url::parse(&database_url(&pool)).unwrap();
+    if url.password().is_none() {
+        url.set_password(Some("hushed")).unwrap();
+    }
+    let password = url.password().unwrap();
+    let given = ["--database-url", url.as_str()];
+    let (offered, said) = offer(project.path(), &given).await;
+    assert!(!said.iter().any(|line| line.contains(password)), "a password is shown: {said:?}");
+    let offered = offered.unwrap_or_else(|| panic!("{said:?}"));
+    assert!(offered.starts_with("sync --push --database-url "), "{offered}");
+    typed(project.path(), &offered.replace("PASSWORD", password)).await;
+    let (offered, said) = offer(project.path(), &given).await;
+    assert!(said.len() > 1 && offered.is_none(), "{said:?}");
+}
+
+#[tokio::test]
+async fn the_command_that_is_offered_fills_the_database_that_is_served() {
+    let project = Project::new();
+    let folder = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap();
+    std::fs::rename(project.path(), folder.path().join("my project")).unwrap();
+    let data = folder.path().join("my data").display().to_string();
+    let flags = ["--project", "my project", "--data-dir", &data];
+    let (offered, said) = offer(folder.path(), &flags).await;
+    let offered = offered.unwrap_or_else(|| panic!("{said:?}"));
+    assert_eq!(offered, format!("sync --push --project 'my project' --data-dir '{data}'"));
+    typed(folder.path(), &offered).await;
+    let compared = typed(folder.path(), &offered.replace("--push ", "")).await;
+    assert!(compared.ends_with("are the same\n"), "{compared}");
 }
 
 /// A server starts another player where the database is away, and ends with its player where the settings are wrong.

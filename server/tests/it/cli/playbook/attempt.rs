@@ -130,6 +130,21 @@ async fn an_answer_and_what_it_changed() {
 }
 
 #[tokio::test]
+async fn what_the_function_prints_is_shown_to_its_author() {
+    let print = [(
+        "tools.star",
+        "def refund_fee(world, ctx, transaction_id, reason):\n",
+        "def refund_fee(world, ctx, transaction_id, reason):\n    print(\"reason:\", reason, [1, 2])\n",
+    )];
+    let refund = [&GOODWILL[..], &["--args", r#"{"transaction_id": "txn_4121", "reason": "goodwill"}"#]].concat();
+    let (code, said) = answered(&print, "refund_fee", &refund).await;
+    assert_eq!(code, Some(0), "{said}");
+    let (_, call) = said.split_once("\n\n").unwrap();
+    assert!(call.starts_with("printed: reason: goodwill [1, 2]\nrefund_fee answered:\n"), "{call}");
+    assert_eq!(said.matches("printed:").count(), 1, "{said}");
+}
+
+#[tokio::test]
 async fn refusals_are_answers() {
     let mut all = String::new();
     let unfit = ["--args", r#"{"transaction_id": 7, "reason": "kindness"}"#];

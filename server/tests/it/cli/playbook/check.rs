@@ -12,6 +12,10 @@ async fn a_playbook_that_is_not_there() {
     NAME: there is no playbook `retail_bnk` (did you mean `retail_bank`?); known: retail_bank
     1 problem found; nothing was done
     ");
+    let said = crate::cli::said(&mut Project::new().groundstate("playbook check retail_bnk --format json")).await;
+    assert_eq!((said.code, said.stderr.as_str()), (Some(2), ""));
+    let report: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    insta::assert_snapshot!(report, @r#"{"playbooks":0,"errors":1,"warnings":0,"findings":[{"severity":"error","file":"NAME","line":0,"field":"","message":"there is no playbook `retail_bnk` (did you mean `retail_bank`?); known: retail_bank"}]}"#);
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! What stands above a document: its name, its state, and what can be done with it.
 
 use domain::api::documents::Counts;
+use domain::project::{Kind, PERSONA_MODEL};
 use leptos::ev::keydown;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
@@ -89,6 +90,8 @@ fn Actions(discarding: RwSignal<bool>) -> impl IntoView {
     let deleting = RwSignal::new(None);
     let (place, navigate) = (draft.place(), use_navigate());
     let kind = draft.kind();
+    // Without the persona model no profile could be read.
+    let is_model = kind == Kind::Persona && place.id.name == PERSONA_MODEL;
     let listed = address::project(&place.project, &format!("/{}", kind.folder()));
     save_by_key(draft);
     let promoted = Memo::new(move |_| draft.saved.read().saved.promoted && !draft.dirty.get());
@@ -122,9 +125,14 @@ fn Actions(discarding: RwSignal<bool>) -> impl IntoView {
                     "Discard changes"
                 </button>
             </Show>
-            <button type="button" class="danger" on:click=move |_| deleting.set(Some(draft.name()))>
-                "Delete"
-            </button>
+            {(!is_model)
+                .then(|| {
+                    view! {
+                        <button type="button" class="danger" on:click=move |_| deleting.set(Some(draft.name()))>
+                            "Delete"
+                        </button>
+                    }
+                })}
         </div>
         <Changing change=draft.saving what="Saving: the server checks it and the documents that use it" />
         <DeleteDialog

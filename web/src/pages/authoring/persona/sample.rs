@@ -38,7 +38,7 @@ pub fn Sample(profile: Profile, model: Arc<PersonaModel>) -> impl IntoView {
         }
     };
     view! {
-        <aside class="panel sample" aria-labelledby="sample">
+        <aside class="panel persona-sample" aria-labelledby="sample">
             <h2 id="sample">"Sample user"</h2>
             <div class="drawing">
                 <FormField label="Seed">
