@@ -13,7 +13,8 @@ const AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// a connection changes are found by polling alone. It never ends by itself.
 pub async fn listen(pool: PgPool, channels: &'static [&'static str], ring: impl Fn(&str)) {
     loop {
-        if let Err(error) = heard(&pool, channels, &ring).await {
+        // Boxed: to connect is 14 KB, and a future holds room for that until it ends.
+        if let Err(error) = Box::pin(heard(&pool, channels, &ring)).await {
             debug!(%error, ?channels, "cannot listen for changes");
         }
         channels.iter().for_each(|channel| ring(channel));

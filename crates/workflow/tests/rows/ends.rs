@@ -199,7 +199,7 @@ fn a_row_ends_where_steps_wait_for_one_that_has_no_value() {
         document("  c: {map: xs, as: x, steps: {d: {call: {workflow: inner, with: {}}}}, yields: d}\n", "{c: c}");
     let outer = outer.replace("stand_ins: {m: echo}\n", "");
     let workflow = calling((&inner, ECHO), (&outer, ""));
-    assert_eq!(ends(&workflow, &json!({"xs": ["p"]})), format!("invalid_reply: {unusable}"));
+    assert_eq!(ends(&workflow, &json!({"xs": ["p"]})), format!("invalid_reply: c[0].d[0].{unusable}"));
 }
 
 #[test]

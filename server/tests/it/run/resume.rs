@@ -19,8 +19,8 @@ use crate::support::logged::Logged;
 use crate::support::play::{HANDOVER, HELP, TRANSFER, hasty, planned, play_all, played, player, stories, timeless};
 use crate::support::until;
 
-/// How the statement begins by which a player looks for what others left.
-const LEFT_BEHIND: &str = "WITH shares AS";
+/// Stands in the statement by which a player looks for what others left.
+const LEFT_BEHIND: &str = "SELECT FROM claims JOIN runs ON runs.id = run_id";
 
 const SCENARIOS: [&str; 3] = [HELP, HANDOVER, TRANSFER];
 

@@ -55,7 +55,8 @@ pub async fn of(pool: &PgPool, kind: JobKind, subject: Uuid) -> JobSummary {
 /// Does what is asked for to its end.
 pub async fn done(pool: &PgPool, files: &Path, kind: JobKind, subject: Uuid) -> JobSummary {
     let job = of(pool, kind, subject).await.id.parse().unwrap();
-    see_through(pool, job, &handlers(files), &watch::channel(None).0).await.unwrap().unwrap()
+    // Boxed: in a debug build, the futures of tests that do several jobs would not fit on their stacks.
+    Box::pin(see_through(pool, job, &handlers(files), &watch::channel(None).0)).await.unwrap().unwrap()
 }
 
 /// Asks for a run to be judged again by models, with the judges of these documents or its own, and says which judging that
