@@ -224,10 +224,11 @@ def line(system, rate, answers, seconds, slots, cpu):
 
 
 def compared(output):
-    """What both of them give: Groundstate also says which candidates of tree_of_thought are right."""
+    """What both of them give: Groundstate also says which candidates of tree_of_thought are right, and has
+    a field for a figure of storm_outline that needs given headings."""
     if output and "candidates" in output:
         return [[way["lines"], way["expression"]] for way in output["candidates"]]
-    return output
+    return output and {name: value for name, value in output.items() if name != "heading_soft_recall"}
 
 
 def main():

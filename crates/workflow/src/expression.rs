@@ -3,9 +3,11 @@
 use domain::problem::{did_you_mean, listed};
 use engine::tools::code::{builtin_names, source};
 use indexmap::{IndexMap, IndexSet};
-use starlark_syntax::syntax::ast::{AssignTargetP, AstExpr, AstLiteral, BinOp, ClauseP, ExprP, ForClauseP, StmtP};
+use starlark_syntax::syntax::ast::{
+    ArgumentP, AssignTargetP, AstExpr, AstLiteral, BinOp, ClauseP, ExprP, ForClauseP, StmtP,
+};
 
-use self::guards::{path_of, truths};
+use self::guards::{path_of, path_text, truths};
 use crate::types::Type;
 
 mod guards;
@@ -75,7 +77,9 @@ pub fn infer(text: &str, scope: &Scope, guarded: &[String]) -> Inferred {
         problems: Vec::new(),
     };
     let of = inference.type_of(expression);
-    let path = path_of(expression).filter(|path| scope.values.contains_key(&path[0]));
+    // Only keys can be looked up without code.
+    let has_keys_only = |path: &[String]| path.iter().all(|key| !key.starts_with('['));
+    let path = path_of(expression).filter(|path| scope.values.contains_key(&path[0]) && has_keys_only(path));
     Inferred {
         of,
         names: inference.names.into_iter().collect(),
@@ -117,7 +121,7 @@ impl Inference<'_> {
     fn type_of(&mut self, expression: &AstExpr) -> Type {
         let known = self.bare_type(expression);
         match path_of(expression) {
-            Some(path) if self.guarded.contains(&path.join(".")) => known.present(),
+            Some(path) if self.guarded.contains(&path_text(&path)) => known.present(),
             _ => known,
         }
     }
@@ -141,8 +145,10 @@ impl Inference<'_> {
                 self.used(of).whole()
             }
             ExprP::Call(function, arguments) => {
+                let all = arguments.args.iter();
+                let placed = all.take_while(|argument| matches!(argument.node, ArgumentP::Positional(_))).count();
                 let arguments: Vec<&AstExpr> = arguments.args.iter().map(|argument| argument.node.expr()).collect();
-                self.called(function, &arguments)
+                self.called(function, &arguments, placed)
             }
             ExprP::Not(of) => {
                 self.type_of(of);
@@ -228,7 +234,7 @@ impl Inference<'_> {
     fn used(&mut self, of: &AstExpr) -> Type {
         let known = self.type_of(of);
         if let Type::Optional(present) = &known {
-            let what = path_of(of).map_or_else(|| "the value".to_owned(), |path| format!("`{}`", path.join(".")));
+            let what = path_of(of).map_or_else(|| "the value".to_owned(), |path| format!("`{}`", path_text(&path)));
             self.problems.push(format!(
                 "{what} may be None here; say what holds then, such as `... if {} != None else ...`",
                 what.trim_matches('`')
@@ -270,7 +276,8 @@ impl Inference<'_> {
         }
     }
 
-    fn called(&mut self, function: &AstExpr, arguments: &[&AstExpr]) -> Type {
+    /// `placed`: how many of the arguments, from the first one on, have no name and no star.
+    fn called(&mut self, function: &AstExpr, arguments: &[&AstExpr], placed: usize) -> Type {
         match &function.node {
             ExprP::Identifier(name) => {
                 let first = arguments.first().map(|first| match name.node.ident.as_str() {
@@ -296,7 +303,15 @@ impl Inference<'_> {
             }
             ExprP::Dot(of, method) => {
                 let whole = self.used(of);
-                arguments.iter().for_each(|argument| drop(self.type_of(argument)));
+                let of_text = if whole == Type::Text { methods::takes(&method.node).min(placed) } else { 0 };
+                for (i, argument) in arguments.iter().enumerate() {
+                    if i < of_text {
+                        let given = self.used(argument);
+                        self.problems.extend(methods::argument(&method.node, &given).err());
+                    } else {
+                        self.type_of(argument);
+                    }
+                }
                 let found = methods::method(&whole, &method.node);
                 self.problems.extend(found.as_ref().err().cloned());
                 found.unwrap_or(Type::Any)
@@ -367,9 +382,9 @@ impl Inference<'_> {
     }
 
     fn alike(&mut self, verb: &str, a: &Type, b: &Type) {
-        let plain = |of: &Type| matches!(of, Type::Text | Type::Number | Type::List(_) | Type::Stream(_));
+        let known = |of: &Type| *of != Type::Any;
         let lists = |of: &Type| matches!(of, Type::List(_) | Type::Stream(_));
-        if plain(a) && plain(b) && a != b && !(lists(a) && lists(b)) {
+        if known(a) && known(b) && a != b && !(lists(a) && lists(b)) {
             self.problems.push(format!("it {verb} a {a} and a {b}"));
         }
     }
@@ -437,7 +452,7 @@ impl Inference<'_> {
     /// What is known of a name is not known of a new local of the same name.
     fn forget_guards_of_locals(&mut self, first: usize) {
         let new = &self.locals[first..];
-        self.guarded.retain(|path| new.iter().all(|(name, _)| path.split('.').next() != Some(name.as_str())));
+        self.guarded.retain(|path| new.iter().all(|(name, _)| path.split(['.', '[']).next() != Some(name.as_str())));
     }
 
     fn guarding<T>(&mut self, paths: Vec<String>, inside: impl FnOnce(&mut Self) -> T) -> T {

@@ -33,7 +33,9 @@ pub struct Workflow {
     pub(crate) metrics: IndexMap<String, Expr>,
     pub(crate) messages: Option<Expr>,
     pub(crate) pairs: Option<Expr>,
-    /// Whether a row may end before the end of the document.
+    /// Of rows that are accepted at an `end`.
+    pub(crate) ended_types: Vec<Type>,
+    /// Whether a row may end without an output.
     pub(crate) may_end: bool,
     /// In place of an index.
     pub(crate) passages: Passages,

@@ -15,7 +15,7 @@ pub enum Type {
     Null,
     Boolean,
     Number,
-    /// A number without a fraction, as an input row declares it. Expressions see it as a number.
+    /// A number without a fraction, as an input row or the schema of a reply declares it. Expressions see it as a number.
     Integer,
     Text,
     List(Box<Type>),
@@ -99,9 +99,10 @@ impl Type {
         match (self, other) {
             _ if self == other => self.clone(),
             (Self::Null, known) | (known, Self::Null) => known.clone().or_none(),
+            (Self::Integer, Self::Number) | (Self::Number, Self::Integer) => Self::Number,
             (Self::Optional(a), b) | (b, Self::Optional(a)) => a.unite(&b.present()).or_none(),
             (Self::List(a) | Self::Stream(a), Self::List(b) | Self::Stream(b)) => Self::list(a.unite(b)),
-            (Self::Record(a), Self::Record(b)) if a.keys().eq(b.keys()) => {
+            (Self::Record(a), Self::Record(b)) if a.len() == b.len() && a.keys().all(|key| b.contains_key(key)) => {
                 Self::Record(a.iter().map(|(key, of)| (key.clone(), of.unite(&b[key]))).collect())
             }
             _ => Self::Any,
@@ -222,7 +223,13 @@ impl Type {
 
 /// As JSON Schema has it, 2.0 is an integer.
 fn is_whole(number: &Number) -> bool {
-    number.is_i64() || number.is_u64() || whole(number).is_some()
+    number.is_i64() || number.is_u64() || has_digits_only(number) || whole(number).is_some()
+}
+
+/// Whether it is written without a point and an exponent, of whatever size it is.
+fn has_digits_only(number: &Number) -> bool {
+    let text = number.to_string();
+    text.strip_prefix('-').unwrap_or(&text).bytes().all(|digit| digit.is_ascii_digit())
 }
 
 /// A number such as 2.0 or 1e3 as one without a point, if a float tells exactly which one it is.
@@ -297,7 +304,8 @@ fn of_schema(schema: &Value, levels: usize) -> Type {
 fn of_kind(map: &Map<String, Value>, kind: &Value, levels: usize) -> Type {
     match kind.as_str() {
         Some("string") => Type::Text,
-        Some("number" | "integer") => Type::Number,
+        Some("number") => Type::Number,
+        Some("integer") => Type::Integer,
         Some("boolean") => Type::Boolean,
         Some("null") => Type::Null,
         Some("array") => Type::list(map.get("items").map_or(Type::Any, |items| of_schema(items, levels))),
@@ -362,7 +370,8 @@ mod tests {
     fn a_schema_says_what_type_a_reply_has() {
         let schema = json!({"type": "object", "required": ["ids"], "properties": {
             "ids": {"type": "array", "items": {"type": "integer"}}, "why": {"type": ["string", "null"]}}});
-        assert_eq!(Type::of_schema(&schema).to_string(), "{ids: list<number>, why: text?}");
+        assert_eq!(Type::of_schema(&schema).to_string(), "{ids: list<integer>, why: text?}");
+        assert_eq!(Type::of_schema(&json!({"type": ["integer", "number", "null"]})).to_string(), "number?");
         assert_eq!(Type::of_schema(&json!({"type": "object"})), Type::Any);
         assert_eq!(Type::of_schema(&json!(true)), Type::Any);
     }
@@ -390,6 +399,8 @@ mod tests {
         let mut whole = json!([1, 3.0, -2.0, 1.5]);
         counts.complete(&mut whole);
         assert_eq!(whole.to_string(), "[1,3,-2,1.5]");
+        let long: Value = serde_json::from_str("[36893488147419103233, -36893488147419103233]").unwrap();
+        assert_eq!(counts.check(&long, "counts"), Ok(()));
         assert!(counts.check(&json!([1e300]), "counts").is_err(), "a float does not tell whether it is whole");
         assert_eq!(counts.check(&json!(["1"]), "counts").unwrap_err(), "counts[0]: expected integer, found a text");
         let any = Type::declared(&json!("object")).unwrap();
@@ -403,6 +414,10 @@ mod tests {
         let (text, number) = (Type::Text, Type::Number);
         assert_eq!(text.unite(&Type::Null).to_string(), "text?");
         assert_eq!(text.unite(&number), Type::Any);
+        let record = |text: &str| Type::declared(&serde_json::from_str(text).unwrap()).unwrap();
+        let united = record(r#"{"a": "text", "b": "number"}"#).unite(&record(r#"{"b": "number", "a": "text?"}"#));
+        assert_eq!(united.to_string(), "{a: text?, b: number}");
+        assert_eq!(record(r#"{"a": "text"}"#).unite(&record(r#"{"b": "text"}"#)), Type::Any);
         assert_eq!(Type::list(text.clone()).unite(&Type::stream(Type::Text)).to_string(), "list<text>");
         assert!(text.fits(&text.clone().or_none()) && !text.clone().or_none().fits(&text) && !text.fits(&number));
         let integers = Type::list(Type::Integer);

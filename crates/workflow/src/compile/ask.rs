@@ -150,7 +150,8 @@ impl Compiler<'_> {
         match schema::build(&schema) {
             Ok(validator) => {
                 let of = Type::of_schema(&schema);
-                (Some(ReplyShape { schema, of: of.clone(), validator }), of)
+                let seen = of.in_expressions();
+                (Some(ReplyShape { schema, of, validator }), seen)
             }
             Err(message) => {
                 self.problem(at, format!("is no usable schema: {message}"));

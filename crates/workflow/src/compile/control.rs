@@ -11,7 +11,7 @@ use crate::plan::{self, Action, Expr, Place, Ref};
 use crate::types::Type;
 
 /// What `steps` call the item of a map if the document gives it no name.
-const ITEM: &str = "item";
+pub const ITEM: &str = "item";
 
 impl Compiler<'_> {
     pub fn search(&mut self, search: &Search, at: &str, guards: &[String]) -> (Action, Type) {
@@ -38,6 +38,10 @@ impl Compiler<'_> {
         });
         let item_name = step.item.clone().unwrap_or_else(|| ITEM.to_owned());
         self.check_name(&item_name, &format!("{at}/as"));
+        if step.state.contains_key(item_name.as_str()) {
+            let message = format!("`{item_name}` stands in `state`, too; choose another name");
+            self.problem(&format!("{at}/as"), message);
+        }
         let (state, types) = self.state(&step.state, at, guards);
         let types = changing(types, step);
         let frame = Frame::new([(item_name, item)].into_iter().chain(types.clone()));
@@ -144,13 +148,12 @@ impl Compiler<'_> {
                 self.problem(&at, format!("`{}` has no input `{key}`", call.workflow));
             }
         }
-        let of = called.output_type.clone();
+        let of = called.ended_types.iter().fold(called.output_type.clone(), |of, ended| of.unite(ended));
         let of = if called.may_end { of.or_none() } else { of };
         Some((Action::Call(plan::Call { workflow: call.workflow.clone(), with }), of))
     }
 
     pub fn end(&mut self, end: &End, at: &str, guards: &[String]) -> (Action, Type) {
-        self.may_end = true;
         let (when, mut known) = match &end.when {
             Some(text) => {
                 let (when, guards) = self.condition(text, &format!("{at}/when"), guards);
@@ -169,7 +172,12 @@ impl Compiler<'_> {
             let message = format!("`{}` is how rows end without an `end`; choose another name", end.name);
             self.problem(&format!("{at}/as"), message);
         }
-        let output = (!end.output.is_empty()).then(|| self.record(&end.output, &format!("{at}/output"), &known).0);
+        let output = (!end.output.is_empty()).then(|| self.record(&end.output, &format!("{at}/output"), &known));
+        let output = output.map(|(output, of)| {
+            self.ended_types.extend(end.success.then_some(of));
+            output
+        });
+        self.may_end |= output.is_none() || !end.success;
         (Action::End(plan::End { when, name: end.name.clone(), success: end.success, output }), Type::Null)
     }
 }
@@ -186,11 +194,12 @@ fn any_or_none() -> Type {
     Type::Optional(Box::new(Type::Any))
 }
 
-/// The type of a value that is replaced round by round: an empty list fills, a missing value comes.
+/// The type of a value that is replaced round by round: an empty list fills, a missing value comes, also within others.
 fn widened(of: &Type) -> Type {
     match of {
-        Type::Null | Type::Record(_) => Type::Any,
-        Type::List(_) | Type::Stream(_) => Type::list(Type::Any),
+        Type::Null => Type::Any,
+        Type::List(item) | Type::Stream(item) => Type::list(widened(item)),
+        Type::Record(fields) => Type::Record(fields.iter().map(|(key, of)| (key.clone(), widened(of))).collect()),
         known => known.clone(),
     }
 }

@@ -6,11 +6,11 @@ use super::Compiler;
 use crate::plan::{Place, Ref};
 use crate::types::Type;
 
-/// Words of Starlark, and what every expression is given.
-pub const RESERVED: [&str; 38] = [
+/// Words of Starlark and of templates, and what every expression is given.
+pub const RESERVED: [&str; 39] = [
     "and", "as", "assert", "async", "await", "break", "class", "continue", "ctx", "def", "del", "elif", "else",
     "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "load", "nonlocal", "not",
-    "or", "pass", "raise", "return", "try", "while", "with", "yield", "loop", "None", "True", "False",
+    "or", "pass", "raise", "return", "try", "while", "with", "yield", "loop", "self", "None", "True", "False",
 ];
 
 /// The names of one list of steps.

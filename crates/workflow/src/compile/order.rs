@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use domain::workflow::{Step, Steps};
 use serde_json::Value;
 
+use super::control::ITEM;
 use super::{Compiler, templates};
 use crate::expression::{Scope, infer};
 
@@ -12,7 +13,7 @@ impl Compiler<'_> {
     /// The places of the steps in an order in which each one comes after what it reads. Steps that wait for each other are a
     /// problem, and left out.
     pub fn ordered(&mut self, steps: &Steps, pointer: &str) -> Vec<usize> {
-        let reads: Vec<BTreeSet<usize>> = steps.values().map(|step| self.read_steps(step, steps)).collect();
+        let reads: Vec<BTreeSet<usize>> = steps.iter().map(|(name, step)| self.read_steps(name, step, steps)).collect();
         let mut after: Vec<BTreeSet<usize>> = reads.clone();
         let mut end = None;
         for (place, step) in steps.values().enumerate() {
@@ -36,27 +37,29 @@ impl Compiler<'_> {
         order
     }
 
-    /// The steps of its own list that a step names somewhere, in what is within it, too.
-    fn read_steps(&self, step: &Step, beside: &Steps) -> BTreeSet<usize> {
+    /// The steps of its own list that a step names somewhere, in what is within it, too. `own`: its name.
+    fn read_steps(&self, own: &str, step: &Step, beside: &Steps) -> BTreeSet<usize> {
         let mut names = BTreeSet::new();
         self.names_of(step, &mut names);
+        // Its own value is not there yet, so it can only mean the function.
+        if self.functions.iter().any(|function| function == own) {
+            names.remove(own);
+        }
         names.iter().filter_map(|name| beside.get_index_of(name.as_str())).collect()
     }
 
+    /// The names that a step takes from around it.
     fn names_of(&self, step: &Step, into: &mut BTreeSet<String>) {
         let mut value = |spec: &Value| names_of_value(spec, into);
         value(&step.code);
-        value(&step.yields);
-        let inner: Vec<&Value> = step.state.values().chain(step.next.values()).collect();
-        inner.into_iter().for_each(&mut value);
+        step.state.values().for_each(&mut value);
         if let Some(call) = &step.call {
             call.with.values().for_each(&mut value);
         }
-        let until = step.repeat.as_ref().and_then(|own| own.until.as_ref());
         let ended = step.end.as_ref().and_then(|own| own.when.as_ref());
         let query = step.search.as_ref().map(|own| &own.query);
         let texts = step.embed.as_ref().map(|own| &own.texts);
-        for text in [step.when.as_ref(), step.map.as_ref(), until, ended, query, texts].into_iter().flatten() {
+        for text in [step.when.as_ref(), step.map.as_ref(), ended, query, texts].into_iter().flatten() {
             names_of_text(text, into);
         }
         if let Some(converse) = &step.converse {
@@ -86,7 +89,23 @@ impl Compiler<'_> {
             ask.otherwise.iter().for_each(|spec| names_of_value(spec, into));
             ask.system.iter().chain(&ask.prompt).for_each(|text| self.names_of_template(text, into));
         }
-        step.steps.values().for_each(|inner| self.names_of(inner, into));
+        into.extend(self.names_within(step));
+    }
+
+    /// The names that the items of a map or the rounds of a loop take from around it: not those of their own steps, of the item
+    /// and of the state.
+    fn names_within(&self, step: &Step) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        step.steps.values().for_each(|inner| self.names_of(inner, &mut names));
+        step.next.values().chain([&step.yields]).for_each(|spec| names_of_value(spec, &mut names));
+        let item = step.map.as_ref().map(|_| step.item.as_deref().unwrap_or(ITEM));
+        names.retain(|name| !step.steps.contains_key(name.as_str()) && item != Some(name.as_str()));
+        // It sees the state, and none of the steps.
+        if let Some(until) = step.repeat.as_ref().and_then(|own| own.until.as_ref()) {
+            names_of_text(until, &mut names);
+        }
+        names.retain(|name| !step.state.contains_key(name.as_str()));
+        names
     }
 
     fn names_of_template(&self, text: &str, into: &mut BTreeSet<String>) {

@@ -107,7 +107,8 @@ impl Compiler<'_> {
         let which = if is_file(template) { format!("the template `{template}`") } else { "the template".to_owned() };
         for path in &used {
             let (root, rest) = path.split_once('.').unwrap_or((path, ""));
-            if BUILT_IN.contains(&root) {
+            // A value of that name counts, as in Jinja.
+            if BUILT_IN.contains(&root) && !scope.values.contains_key(root) {
                 continue;
             }
             let Some((of, place)) = scope.values.get(root).zip(self.reference(root)) else {
@@ -142,15 +143,15 @@ fn not_there(unknown: &Callee) -> String {
 
 /// Whether a template asks somewhere if this is there. Where it then uses it is not looked at.
 fn tests(source: &str, path: &str) -> bool {
-    [
-        format!("if {path}"),
-        format!("if not {path}"),
-        format!("{path} is "),
-        format!("{path} or "),
-        format!("and {path}"),
-    ]
-    .iter()
-    .any(|test| source.contains(test.as_str()))
+    let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    source.match_indices(path).any(|(at, _)| {
+        let (before, after) = (&source[..at], &source[at + path.len()..]);
+        // It may be a part of a longer name.
+        let is_whole =
+            !before.ends_with(|letter: char| is_of_name(letter) || letter == '.') && !after.starts_with(is_of_name);
+        let is_asked = ["if ", "if not ", "and "].iter().any(|word| before.ends_with(word));
+        is_whole && (is_asked || [" is ", " or "].iter().any(|word| after.starts_with(word)))
+    })
 }
 
 fn follow(of: &Type, root: &str, rest: &str, is_guarded: &dyn Fn(&str) -> bool) -> Result<(), String> {
@@ -173,4 +174,36 @@ fn follow(of: &Type, root: &str, rest: &str, is_guarded: &dyn Fn(&str) -> bool) 
         path = format!("{path}.{key}");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_check_is_one_of_the_whole_name() {
+        for source in [
+            "{% if doc %}",
+            "{%- if not doc -%}",
+            "{% if a %}{% elif doc %}",
+            "{% if a and doc and b %}",
+            "{{ x if doc else y }}",
+            "{% if doc is none %}",
+            "{{ (doc or a).b }}",
+            "{% if a_doc %}{% if doc %}",
+            "{% if doc.text %}",
+        ] {
+            assert!(super::tests(source, "doc"), "{source}");
+        }
+        for source in [
+            "{% if docs %}",
+            "{% if not doc_2 %}",
+            "{% if a and docs %}",
+            "{% if my_doc is none %}",
+            "{{ mydoc or a }}",
+            "{{ a.doc or b }}",
+            "{{ doc }}",
+        ] {
+            assert!(!super::tests(source, "doc"), "{source}");
+        }
+        assert!(super::tests("{% if doc.text %}", "doc.text") && !super::tests("{% if doc.texts %}", "doc.text"));
+    }
 }

@@ -46,6 +46,32 @@ pub fn method(of: &Type, name: &str) -> Result<Type, String> {
     }
 }
 
+/// How many of the first arguments of a text's method have to be texts, or a list of texts.
+pub fn takes(method: &str) -> usize {
+    match method {
+        "replace" => 2,
+        "count" | "endswith" | "find" | "index" | "join" | "partition" | "removeprefix" | "removesuffix" | "rfind"
+        | "rindex" | "rpartition" | "startswith" => 1,
+        _ => 0,
+    }
+}
+
+/// # Errors
+/// The method of a text cannot take such an argument.
+pub fn argument(method: &str, given: &Type) -> Result<(), String> {
+    let (fits, what) = if method == "join" {
+        // The keys of an object are texts.
+        let fits = match given {
+            Type::List(item) | Type::Stream(item) => matches!(**item, Type::Text | Type::Any),
+            other => matches!(other, Type::Record(_) | Type::Any),
+        };
+        (fits, "a list of texts")
+    } else {
+        (matches!(given, Type::Text | Type::Any), "a text")
+    };
+    if fits { Ok(()) } else { Err(format!("`{method}` takes {what}, and gets a {given}")) }
+}
+
 fn text(name: &str) -> Option<Type> {
     Some(match name {
         "capitalize" | "format" | "join" | "lower" | "lstrip" | "removeprefix" | "removesuffix" | "replace"

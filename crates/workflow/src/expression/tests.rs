@@ -53,6 +53,11 @@ fn types_follow_from_the_names() {
         ("docs[0] | {'id': n}", "{id: number, text: text} [docs, n]"),
         ("checked[0] | {'id': n}", "any [checked, n]"),
         ("n | 1", "number [n]"),
+        ("prompt.split(None)[0].replace(prompt, '', n).count('a', 1)", "number [prompt, n]"),
+        ("prompt.replace(*checked)", "text [prompt, checked]"),
+        ("', '.join(claims) + ', '.join(checked) + ', '.join(verdict)", "text [claims, checked, verdict]"),
+        ("prompt.startswith(('a', 'b')) or verdict.factuality", "boolean [prompt, verdict]"),
+        ("checked[0] + verdict.factuality", "any [checked, verdict]"),
         ("n - 1", "number [n]"),
         ("'%s: %s' % (prompt, n)", "text [prompt, n]"),
         ("None or n", "any [n]"),
@@ -87,6 +92,18 @@ fn mistakes_are_found_before_anything_is_played() {
         ("prompt.uper()", "a text has no method `uper`"),
         ("len(n)", "`len` takes a list, an object or a text, and gets a number"),
         ("[x for x in n]", "a number has no items to go through"),
+        ("', '.join(best.ids if best else [1])", "`join` takes a list of texts, and gets a list<number>"),
+        ("', '.join([d.id for d in docs] + [None])", "`join` takes a list of texts, and gets a list<text?>"),
+        ("', '.join(None)", "`join` takes a list of texts, and gets a None"),
+        (
+            "prompt.startswith(verdict.why)",
+            "`verdict.why` may be None here; say what holds then, such as `... if verdict.why != None else ...`",
+        ),
+        ("prompt.replace('a', n)", "`replace` takes a text, and gets a number"),
+        ("'It is ' + verdict.factuality", "it adds a text and a boolean"),
+        ("prompt + None", "it adds a text and a None"),
+        ("docs + verdict", "it adds a list<{id: text, text: text}> and a {factuality: boolean, why: text?}"),
+        ("n < verdict.factuality", "it compares a number and a boolean"),
         ("claims.append(1)", "a value cannot be changed by `append`; make a new one, such as `items + [item]`"),
     ] {
         assert_eq!(said(text), expected, "{text}");
@@ -102,4 +119,26 @@ fn a_plain_path_is_known_as_one() {
     assert_eq!(path("verdict.factuality").as_deref(), Some("verdict/factuality"));
     assert_eq!(path("verdict['why']").as_deref(), Some("verdict/why"));
     assert_eq!((path("n + 1"), path("agree")), (None, None));
+}
+
+#[test]
+fn an_item_at_a_place_may_be_asked_for() {
+    let values = [("words".to_owned(), Type::list(Type::Text.or_none()))].into();
+    let scope = Scope { values, ..Scope::default() };
+    let said = |text: &str| {
+        let found = infer(text, &scope, &[]);
+        if found.problems.is_empty() { found.of.to_string() } else { found.problems.join("; ") }
+    };
+    let missing = "`words[0]` may be None here; say what holds then, such as `... if words[0] != None else ...`";
+    for (text, expected) in [
+        ("words[0].upper() if words[0] != None else '?'", "text"),
+        ("words[0].upper() if words[0] else '?'", "text"),
+        ("words[0].upper()", missing),
+        ("words[0].upper() if words[1] != None else '?'", missing),
+        ("[words[0].upper() for words in [words] if words[0]]", "list<text>"),
+        ("words[0] and [words[0].upper() for words in [words]]", missing),
+    ] {
+        assert_eq!(said(text), expected, "{text}");
+    }
+    assert_eq!(infer("words[0]", &scope, &[]).path, None);
 }

@@ -171,7 +171,7 @@ fn run(workflow: &Workflow, function: &str, arguments: &Map<String, Value>) -> S
         arguments.iter().map(|(key, value)| (key.as_str(), Datum::from(value.clone()))).collect();
     let named: Vec<_> = values.iter().map(|(key, value)| (*key, value.node())).collect();
     match workflow.code.answer(function, &[], &named, &NO_CLOCK) {
-        Ok(answer) => answer.to_string(),
+        Ok(answer) => told(Some(answer.into())),
         Err(failed) => error(&failed.to_string()),
     }
 }

@@ -157,7 +157,9 @@ impl Fold {
     }
 
     fn close_workflow(&mut self, root: ScopeId, ending: Ending) {
-        let inside: Vec<ScopeId> = (root..self.scopes.len()).filter(|id| self.is_within(*id, root)).collect();
+        // If all its steps are done, what is within it was closed before.
+        let end = if self.scopes[root].left == 0 { root + 1 } else { self.scopes.len() };
+        let inside: Vec<ScopeId> = (root..end).filter(|id| self.is_within(*id, root)).collect();
         self.open.retain(|_, open| !inside.contains(&open.step.scope));
         inside.into_iter().for_each(|id| self.close_scope(id));
         match self.scopes[root].origin {

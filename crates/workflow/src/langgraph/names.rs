@@ -7,7 +7,7 @@ use crate::compile::RESERVED;
 /// What the input of the draft is called.
 pub const INPUT: &str = "message";
 /// Names of Starlark and of Jinja that mean something else where a step could be meant, and the input of the draft.
-const TAKEN: [&str; 9] = ["true", "false", "none", "range", "dict", "namespace", "debug", "self", INPUT];
+const TAKEN: [&str; 8] = ["true", "false", "none", "range", "dict", "namespace", "debug", INPUT];
 /// Room for what is put before and behind a name: names have at most 64 letters.
 const LONGEST: usize = 40;
 

@@ -260,6 +260,22 @@ def reply(request):
     return 'after %d' % calls
 ";
 
+/// As what a workflow or a server answers: text as it is, anything else as JSON.
+#[test]
+fn what_a_function_gives_is_told_as_it_is() {
+    let said = |value: &str| {
+        let reply = "
+def reply(request):
+    told = [message['content'] for message in request['messages'] if message['role'] == 'tool']
+    return told[0] if told else {'calls': [{'tool': 'one', 'arguments': {}}]}
+";
+        play(BOUNDED, &format!("def one(): return {value}\n{reply}"), &json!({"wanted": 1}))
+    };
+    assert_snapshot!(said("'a \"b\"'"), @r#"finished: {"answer":"a \"b\""} after 4 events"#);
+    assert_snapshot!(said("{'a': 'b'}"), @r#"finished: {"answer":"{\"a\":\"b\"}"} after 4 events"#);
+    assert_snapshot!(said("None"), @r#"finished: {"answer":"null"} after 4 events"#);
+}
+
 /// A model that calls tools nevertheless gave no answer, and is asked once more.
 #[test]
 fn the_last_reply_is_asked_for_without_tools() {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use domain::chat::ChatReply;
 use domain::seed::Seed;
 use domain::task::{Attention, Heard, Next, Request, RequestBody, Resolution, Task};
+use serde_json::json;
 use workflow::{Ending, Files, Responder, Row, Surroundings, Workflow, compile_all};
 
 use crate::support::drive;
@@ -38,10 +39,11 @@ fn shipped() -> BTreeMap<String, Arc<Workflow>> {
 }
 
 fn said(row: &Row, request: &Request<Responder>) -> RequestBody {
-    match row.prompt(request) {
-        Some(chat) => RequestBody::Chat(chat),
-        None => RequestBody::Message(row.message(request).unwrap()),
+    if let Some(chat) = row.prompt(request) {
+        return RequestBody::Chat(chat);
     }
+    let encoded = row.encoder_request(request).map(|encoded| json!(format!("{encoded:?}")));
+    RequestBody::Message(encoded.or_else(|| row.message(request)).unwrap())
 }
 
 /// A row whose replies all came to their end at once.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::seed::Seed;
 use domain::task::{Resolution, Task};
 use serde_json::{Value, json};
-use workflow::{Row, Surroundings, Workflow, compile_all};
+use workflow::{Row, Surroundings, Workflow, compile, compile_all};
 
 use crate::ECHO;
 use crate::support::{calling, compiled, drive, files, input, problems};
@@ -220,4 +220,40 @@ fn workflows_in_a_circle_and_loops_without_end_are_refused() {
     let step = "  l: {loop: {until: done}, state: {done: false}, steps: {u: {code: done}}, next: {done: u}}\n";
     let found = problems(&document(step, "{l: l}"), ECHO);
     assert!(found.contains("steps.l.loop") && found.contains("field `max` is missing"), "{found}");
+}
+
+/// An `end` with an output gives a value like the end of the document does, of its own type.
+#[test]
+fn what_a_call_gives_may_be_the_output_of_an_end() {
+    let inner = |end: &str| {
+        format!(
+            "workflow: inner\ninput: {{n: number}}\nsteps:\n  e: {{end: {{when: n > 1, as: early, {end}}}}}\noutput: {{size: n, text: \"'all'\"}}\n"
+        )
+    };
+    let found = |end: &str, size: &str| {
+        let inner = Arc::new(compile("workflows/inner", &files(&inner(end), ""), Surroundings::NONE).unwrap());
+        let around = Surroundings { find: &|_| Ok(Arc::clone(&inner)), ..Surroundings::NONE };
+        let yaml = format!(
+            "workflow: test\ninput: {{n: number}}\nsteps:\n  c: {{call: {{workflow: inner, with: {{n: n}}}}}}\noutput: {{size: {size}}}\n"
+        );
+        match compile("workflows/test", &files(&yaml, ""), around) {
+            Ok(workflow) => ends(&Arc::new(workflow), &json!({"n": 2})),
+            Err(found) => found.iter().map(|problem| format!("{problem}\n")).collect(),
+        }
+    };
+    let with = |output: &str| format!("success: true, output: {output}");
+    assert_eq!(found(&with("{text: \"'part'\", size: n + 1}"), "c.size + 1"), r#"finished: {"size":4}"#);
+    assert_eq!(
+        found(&with("{size: \"'none'\", text: \"''\"}"), "str(c.size) + c.text"),
+        r#"finished: {"size":"none"}"#
+    );
+    assert_eq!(found(&with("{size: 7}"), "c.size"), r#"finished: {"size":7}"#);
+    assert_eq!(
+        found(&with("{size: null, text: \"''\"}"), "c.size + 1"),
+        "workflows/test/workflow.yaml:5: output.size: `c.size` may be None here; say what holds then, such as `... if c.size != None else ...`\n"
+    );
+    assert_eq!(
+        found("success: false", "c.size"),
+        "workflows/test/workflow.yaml:5: output.size: `c` may be None here; say what holds then, such as `... if c != None else ...`\n"
+    );
 }

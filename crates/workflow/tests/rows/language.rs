@@ -326,6 +326,8 @@ output: {next: next, after: after}
 ";
     let row: Value = serde_json::from_str("{\"n\": 36893488147419103233}").unwrap();
     assert_snapshot!(play(yaml, ECHO, &row), @r#"finished: {"next":36893488147419103234,"after":"int36893488147419103235"} after 2 events"#);
+    let integer = yaml.replace("n: number", "n: integer");
+    assert_snapshot!(play(&integer, ECHO, &row), @r#"finished: {"next":36893488147419103234,"after":"int36893488147419103235"} after 2 events"#);
 }
 
 #[test]
@@ -461,6 +463,7 @@ fn names_and_ends_keep_what_they_mean() {
     for (steps, said) in [
         ("  None: {code: n + 4}\n", "`None` is a word of the language"),
         ("  'True': {code: n > 5}\n", "`True` is a word of the language"),
+        ("  self: {code: n}\n", "`self` is a word of the language"),
         ("  len: {code: n}\n  f: {code: len(l)}\n", "`len` is a value here and cannot be called"),
         ("  e: {end: {when: n > 1, as: good, success: true}}\n", "accepts the row but gives it no `output`"),
         ("  e: {end: {when: n > 1, as: finished}}\n", "`finished` is how rows end without an `end`"),
@@ -502,4 +505,150 @@ output: {all: all}
     assert!(play(yaml, "", &json!({"n": 2.0})).starts_with(r#"finished: {"all":["0","1"]}"#));
     let refused = compiled(yaml, "").checked(&input(&json!({"n": 2.5}))).unwrap_err();
     assert_eq!(refused, "n: expected integer, found 2.5");
+}
+
+#[test]
+fn an_item_and_a_state_have_different_names() {
+    let yaml = |name: &str| {
+        format!(
+            "workflow: test\ninput: {{l: list<number>}}\nsteps:\n  m:\n    map: l\n    as: x\n    takes: stream\n    state: {{{name}: 0}}\n    steps: {{u: {{code: x + {name}}}}}\n    next: {{{name}: u}}\n    yields: u\noutput: {{m: m}}\n"
+        )
+    };
+    assert_snapshot!(play(&yaml("sum"), "", &json!({"l": [1, 2, 3]})), @r#"finished: {"m":[1,3,6]} after 2 events"#);
+    let found = problems(&yaml("x"), "");
+    assert_eq!(found, "workflows/test/workflow.yaml:6: steps.m.as: `x` stands in `state`, too; choose another name\n");
+}
+
+#[test]
+fn values_may_be_called_like_functions_of_templates() {
+    let yaml = "
+workflow: test
+input: {range: text, dict: {a: text}, namespace: text}
+steps:
+  debug: {code: range + dict.a}
+  said: {ask: {role: m, prompt: '{{ range }} {{ dict.a }} {{ namespace }} {{ debug }}'}}
+output: {said: said}
+stand_ins: {m: echo}
+";
+    let row = json!({"range": "r", "dict": {"a": "d"}, "namespace": "n"});
+    assert_snapshot!(play(yaml, ECHO, &row), @r#"finished: {"said":"r d n rd"} after 3 events"#);
+    let functions = "
+workflow: test
+input: {n: integer}
+steps: {said: {ask: {role: m, prompt: '{% for i in range(n) %}{{ i }}{% endfor %}'}}}
+output: {said: said}
+stand_ins: {m: echo}
+";
+    assert_snapshot!(play(functions, ECHO, &json!({"n": 3})), @r#"finished: {"said":"012"} after 3 events"#);
+}
+
+#[test]
+fn what_a_map_or_a_loop_names_itself_is_no_step_around_it() {
+    let yaml = "
+workflow: test
+input: {xs: list<text>}
+steps:
+  docs: {code: '[doc for doc in found if doc != longest]'}
+  found: {map: xs, as: x, steps: {docs: {code: x + '!'}}, yields: docs}
+  text:
+    loop: {max: 5, until: len(text) > 3}
+    state: {text: start}
+    steps: {more: {ask: {role: m, prompt: '{{ text }}+'}}}
+    next: {text: more}
+  start: {code: \"''.join(xs)\"}
+  counted:
+    map: xs
+    takes: stream
+    state: {n: item}
+    steps: {size: {code: n + len(item)}}
+    next: {n: size}
+    yields: size
+  item: {code: len(docs)}
+  longest: {code: longest(found)}
+output: {docs: docs, text: text.text, counted: counted, longest: longest}
+stand_ins: {m: echo}
+";
+    let functions = format!("{ECHO}\ndef longest(texts): return sorted(texts, key=len)[-1]\n");
+    let found = problems(&yaml.replace("  item: {code: len(docs)}\n", ""), &functions);
+    assert!(found.contains("steps.counted.state.n: there is no `item` here"), "{found}");
+    let taken = problems(yaml, &functions);
+    assert!(taken.contains("steps.counted.as: the name `item` is used already around it"), "{taken}");
+    let yaml = yaml.replace("takes: stream", "as: y\n    takes: stream").replace("len(item)", "len(y)");
+    assert_snapshot!(play(&yaml, &functions, &json!({"xs": ["a", "bcd"]})), @r#"finished: {"docs":["a!"],"text":"abcd+","counted":[2,5],"longest":"bcd!"} after 3 events"#);
+}
+
+#[test]
+fn what_a_map_or_a_loop_takes_from_around_it_is_waited_for() {
+    let with = |steps: &str| {
+        problems(
+            &format!("workflow: test\ninput: {{xs: list<text>}}\nsteps:\n{steps}output: {{xs: xs}}\n"),
+            "def len_of(x): return len(x)\n",
+        )
+    };
+    for steps in [
+        "  a: {loop: {max: 2}, state: {a: a}, steps: {u: {code: a}}, next: {a: u}}\n",
+        "  a: {map: a, steps: {u: {code: item}}}\n",
+        "  a: {loop: {max: 2, until: a}, state: {s: 0}, steps: {a: {code: s}}, next: {s: a}}\n",
+        "  a: {map: xs, as: x, steps: {u: {code: x + a}}}\n",
+        "  a: {code: a(xs)}\n",
+    ] {
+        let found = with(steps);
+        assert!(found.contains("steps.a: these steps wait for each other: a -> a"), "{steps}: {found}");
+    }
+    assert_eq!(with("  len_of: {code: len_of(xs)}\n"), "");
+}
+
+#[test]
+fn an_item_at_a_place_is_read() {
+    let yaml = "
+workflow: test
+input: {words: list<text?>}
+steps: {upper: {code: \"words[0].upper() if words[0] != None else '?'\"}}
+output: {first: 'words[0]', upper: upper}
+";
+    assert_snapshot!(play(yaml, "", &json!({"words": ["a"]})), @r#"finished: {"first":"a","upper":"A"} after 2 events"#);
+    assert_snapshot!(play(yaml, "", &json!({"words": [null]})), @r#"finished: {"first":null,"upper":"?"} after 2 events"#);
+}
+
+/// As an input row's: 3.0 is the integer 3.
+#[test]
+fn whole_numbers_of_replies_count() {
+    let yaml = "
+workflow: test
+input: {reply: text}
+steps:
+  got: {ask: {role: m, prompt: '{{ reply }}', returns: {type: object, required: [n, x], properties: {n: {type: integer}, x: {type: number}}}}}
+  all: {code: '[str(i) for i in range(got.n)] + [str(got.x + 1)]'}
+output: {n: got.n, x: got.x, all: all}
+stand_ins: {m: echo}
+";
+    let row = json!({"reply": "{\"n\": 3.0, \"x\": 2.0}"});
+    assert_snapshot!(play(yaml, ECHO, &row), @r#"finished: {"n":3,"x":2.0,"all":["0","1","2","3.0"]} after 3 events"#);
+}
+
+#[test]
+fn a_state_keeps_the_type_that_it_begins_with() {
+    let found = |first: &str, next: &str| {
+        let yaml = format!(
+            "workflow: test\ninput: {{xs: list<text>}}\nsteps:\n  l:\n    loop: {{max: 2}}\n    state: {{s: \"{first}\"}}\n    steps: {{u: {{code: len(xs)}}}}\n    next: {{s: \"{next}\"}}\noutput: {{s: l.s}}\n"
+        );
+        problems(&yaml, "")
+    };
+    for (first, next, said) in [
+        ("{'n': 0}", "'x'", "is a text, but `s` begins as a {n: number}"),
+        ("{'n': 0}", "{'m': u}", "is a {m: number}, but `s` begins as a {n: number}"),
+        ("['a']", "[u]", "is a list<number>, but `s` begins as a list<text>"),
+        ("[{'n': 0}]", "[{'n': 'x'}]", "is a list<{n: text}>, but `s` begins as a list<{n: number}>"),
+    ] {
+        assert_eq!(found(first, next), format!("workflows/test/workflow.yaml:8: steps.l.next.s: {said}\n"), "{first}");
+    }
+    for (first, next) in [
+        ("[]", "[u]"),
+        ("{}", "'x'"),
+        ("{'all': [], 'best': None, 'more': {}}", "{'all': [u], 'best': xs, 'more': {'n': u}}"),
+        ("{'n': 0}", "{'n': u, 'more': xs}"),
+        ("[{'n': None}]", "s + [{'n': u}]"),
+    ] {
+        assert_eq!(found(first, next), "", "{first}");
+    }
 }

@@ -5,14 +5,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Json;
 use axum::body::Body;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use domain::api::RunState;
 use domain::api::workflows::OutputRow;
 use domain::budget::Budget;
 use domain::chat::ChatReply;
+use domain::encoder::{EncoderRequest, EncoderTask};
 use domain::seed::Seed;
-use domain::task::{Next, Resolution, Task};
+use domain::task::{Next, Request, Resolution, Task};
 use futures::{StreamExt, stream};
 use parking_lot::Mutex;
 use projects::library::Files;
@@ -36,8 +38,24 @@ const SEED: i64 = 11;
 /// Rows of each workflow: its samples again and again.
 const ROWS: usize = 12;
 
-/// The reply to each request, by its sampling seed, which no two requests of a run have in common.
-type Replies = HashMap<i64, ChatReply>;
+/// What the stand-ins answered.
+#[derive(Default)]
+struct Replies {
+    /// By the sampling seed, which no two requests of a run have in common.
+    chats: HashMap<i64, ChatReply>,
+    /// Vectors as JSON, by their texts as JSON: requests for embeddings have no seed.
+    vectors: HashMap<String, String>,
+}
+
+impl Replies {
+    fn keep(&mut self, row: &Row, request: &Request<Responder>, reply: &ChatReply) {
+        if let Some(chat) = row.prompt(request) {
+            self.chats.insert(chat.seed, reply.clone());
+        } else if let Some(EncoderRequest { task: EncoderTask::Embed { texts }, .. }) = row.encoder_request(request) {
+            self.vectors.insert(json!(*texts).to_string(), reply.content.clone());
+        }
+    }
+}
 
 fn shipped() -> Files {
     Files::read(&project()).unwrap()
@@ -57,8 +75,8 @@ fn expected(workflow: &Arc<Workflow>, position: usize, input: &Map<String, Value
                     Responder::Index(_) => Resolution::Message(workflow.find(&row.message(request).unwrap())),
                     Responder::Model(_) | Responder::Tool(_) | Responder::Service(_) => row.stand_in(request),
                 };
-                if let (Some(chat), Resolution::Reply(reply)) = (row.prompt(request), &resolution) {
-                    replies.insert(chat.seed, reply.clone());
+                if let Resolution::Reply(reply) = &resolution {
+                    replies.keep(&row, request, reply);
                 }
                 row.resolve(request, resolution);
             }
@@ -118,12 +136,23 @@ fn streamed(reply: &ChatReply, breaks: bool) -> Response {
     events(Body::from_stream(delayed))
 }
 
-/// Answers what the stand-ins answered; one request in eight has its connection broken the first time.
+fn embeddings(vectors: &str) -> Response {
+    let vectors: Vec<Value> = serde_json::from_str(vectors).unwrap();
+    let of_text = |(index, vector): (usize, &Value)| json!({"index": index, "embedding": vector});
+    let data: Vec<Value> = vectors.iter().enumerate().map(of_text).collect();
+    Json(json!({"data": data, "usage": {"prompt_tokens": 11}})).into_response()
+}
+
+/// Answers what the stand-ins answered; one chat in eight has its connection broken the first time.
 async fn endpoint(replies: Replies) -> Endpoint {
     let (replies, broken) = (Arc::new(replies), Arc::new(Mutex::new(HashSet::new())));
     Endpoint::start(move |request| {
+        if let Some(texts) = request.get("input") {
+            let Some(vectors) = replies.vectors.get(&texts.to_string()) else { return status(400) };
+            return embeddings(vectors);
+        }
         let seed = request["seed"].as_i64().unwrap();
-        let Some(reply) = replies.get(&seed) else { return status(400) };
+        let Some(reply) = replies.chats.get(&seed) else { return status(400) };
         let breaks = any(8) == 0 && broken.lock().insert(seed);
         streamed(reply, breaks)
     })
@@ -167,7 +196,9 @@ async fn ordered(
 #[sqlx::test(migrations = "../migrations")]
 async fn shipped_workflows_give_the_same_rows_whatever_happens(pool: PgPool) {
     let (wanted, replies) = wanted(|workflow| !workflow.converses(), ROWS);
-    assert!(wanted.len() >= 6 && replies.len() > 100, "{} workflows, {} replies", wanted.len(), replies.len());
+    let chats = replies.chats.len();
+    assert!(wanted.len() >= 6 && chats > 100, "{} workflows, {chats} replies", wanted.len());
+    assert!(!replies.vectors.is_empty(), "no embeddings are asked for");
     let endpoint = endpoint(replies).await;
     let runs_of = all_ordered(&pool, &wanted, &endpoint.model()).await;
     let mut playing: Vec<Child> = (0..2).map(|_| play(&pool)).collect();
@@ -190,7 +221,8 @@ async fn shipped_workflows_give_the_same_rows_whatever_happens(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn conversations_of_workflows_are_the_same_whatever_happens(pool: PgPool) {
     let (wanted, replies) = wanted(Workflow::converses, 4);
-    assert!(!wanted.is_empty() && replies.len() > 30, "{} workflows, {} replies", wanted.len(), replies.len());
+    let chats = replies.chats.len();
+    assert!(!wanted.is_empty() && chats > 30, "{} workflows, {chats} replies", wanted.len());
     let endpoint = endpoint(replies).await;
     let runs_of = all_ordered(&pool, &wanted, &endpoint.model()).await;
     let mut playing = play(&pool);
@@ -209,7 +241,7 @@ type Runs = BTreeMap<String, Run>;
 fn wanted(which: impl Fn(&Workflow) -> bool, rows: usize) -> (Wanted, Replies) {
     let (workflows, problems) = compile(&shipped());
     assert!(problems.is_empty(), "{problems:?}");
-    let (mut replies, mut wanted) = (Replies::new(), BTreeMap::new());
+    let (mut replies, mut wanted) = (Replies::default(), BTreeMap::new());
     for (name, workflow) in workflows.iter().filter(|(_, workflow)| which(workflow)) {
         let inputs = workflow.spec.samples.iter().map(|sample| sample.input.clone()).cycle().take(rows);
         let rows: Vec<OutputRow> =
