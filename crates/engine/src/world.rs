@@ -88,6 +88,3 @@ impl World {
 
 /// Bytes that are hashed at a time: names and values are too short for a hash to be quick.
 const HASHED: usize = 4096;
-
-#[cfg(test)]
-mod tests;

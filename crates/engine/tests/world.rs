@@ -1,8 +1,11 @@
+//! What patches do to a world.
+#![expect(clippy::expect_used, reason = "a test may fail so; the lint exempts test functions, but not their helpers")]
+
 use domain::patch::{self, Change, PatchOp};
+use engine::World;
+use engine::world::{Node, PatchError};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-
-use super::{Node, PatchError, World};
 
 fn op(value: Value) -> PatchOp {
     serde_json::from_value(value).expect("a patch operation")

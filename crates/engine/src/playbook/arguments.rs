@@ -1,24 +1,34 @@
 //! The arguments of a tool: what is wrong with those of a call, and what the tool's function gets of them.
 
+use std::collections::BTreeSet;
+
 use domain::problem::did_you_mean;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Map, Number, Value};
 
 use super::faults;
-use crate::limits::MOST_ARGUMENT_LEVELS;
+use crate::limits::{MOST_ANSWER_BYTES, MOST_ARGUMENT_LEVELS};
 
 /// Levels of the arguments that are completed, with the values within the innermost; deeper ones are refused.
 const MOST_LEVELS: usize = MOST_ARGUMENT_LEVELS + 1;
 /// Defaults that are inserted within other defaults, for one call: they could go on without end.
 const MOST_NESTED_DEFAULTS: usize = 10_000;
+/// Defaults that are inserted for one call, in bytes of JSON: each item of a list may get the same.
+const MOST_DEFAULT_BYTES: usize = MOST_ANSWER_BYTES;
 
 pub struct Arguments {
     validator: Validator,
-    /// The names of all arguments. `None` if the schema allows others, too.
-    known: Option<Vec<String>>,
+    /// The names of all arguments that the schema declares, in its parts too.
+    names: Vec<String>,
+    /// Those that every call has.
+    required: BTreeSet<String>,
+    /// The schema allows no arguments of other names, or says nothing of them.
+    is_closed: bool,
+    refuses_others: bool,
     /// The schema, if arguments can differ from what the function gets.
     completes: Option<Value>,
+    has_default: bool,
 }
 
 impl Arguments {
@@ -30,21 +40,52 @@ impl Arguments {
         let validator = super::schema::build(schema)?;
         let mut names = Vec::new();
         let is_closed = add_names(schema, schema, &mut names);
+        let has_default = is_anywhere(schema, &|map| map.contains_key("default"));
         // A schema without properties says nothing of them.
         let says = by_code || !names.is_empty() || schema.get("properties").is_some();
+        let mut parts = Vec::new();
+        add_parts(schema, schema, &mut parts);
+        let required = parts.into_iter().flat_map(|part| listed(part, "required")).filter_map(Value::as_str);
         Ok(Self {
             validator,
-            known: (is_closed && says).then_some(names),
-            completes: has_default_or_integer(schema).then(|| schema.clone()),
+            required: required.map(str::to_owned).collect(),
+            names,
+            is_closed,
+            refuses_others: is_closed && says,
+            completes: (has_default || is_anywhere(schema, &speaks_of_integers)).then(|| schema.clone()),
+            has_default,
         })
+    }
+
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Whether every call has an argument: it is required, or has a default.
+    pub fn is_always_there(&self, name: &str) -> bool {
+        self.required.contains(name) || self.complete(Map::new()).contains_key(name)
+    }
+
+    /// Whether a call may have arguments that the schema does not name.
+    pub const fn is_open(&self) -> bool {
+        !self.is_closed
     }
 
     /// Empty if nothing is wrong.
     pub fn faults(&self, arguments: &Value) -> Vec<String> {
-        let Some(known) = &self.known else { return faults::of(&self.validator, arguments) };
-        let given = arguments.as_object().into_iter().flat_map(Map::keys);
-        let unknown = given.filter(|name| !known.contains(name)).map(|name| {
-            let hint = did_you_mean(name, known.iter().map(String::as_str));
+        let faults = self.faults_by_schema(arguments);
+        match arguments {
+            Value::Object(given) if faults.is_empty() && self.has_default && !self.completed(given.clone()).1 => {
+                vec![format!("the defaults of what is left out take more than {MOST_DEFAULT_BYTES} bytes")]
+            }
+            _ => faults,
+        }
+    }
+
+    fn faults_by_schema(&self, arguments: &Value) -> Vec<String> {
+        let given = arguments.as_object().filter(|_| self.refuses_others).into_iter().flat_map(Map::keys);
+        let unknown = given.filter(|name| !self.names.contains(name)).map(|name| {
+            let hint = did_you_mean(name, self.names.iter().map(String::as_str));
             format!("there is no argument `{name}`{hint}")
         });
         let unknown: Vec<String> = unknown.collect();
@@ -67,13 +108,23 @@ impl Arguments {
     /// The arguments as the function gets them: with the schema's defaults for what is not given, and with integers where
     /// the schema says `integer` and the call says `5.0`.
     pub fn complete(&self, arguments: Map<String, Value>) -> Map<String, Value> {
-        let Some(schema) = &self.completes else { return arguments };
+        self.completed(arguments).0
+    }
+
+    /// The same, and whether all defaults could be inserted.
+    fn completed(&self, arguments: Map<String, Value>) -> (Map<String, Value>, bool) {
+        let Some(schema) = &self.completes else { return (arguments, true) };
         let mut value = Value::Object(arguments);
-        let mut completion = Completion { whole: schema, open_defaults: 0, nested_left: MOST_NESTED_DEFAULTS };
+        let mut completion = Completion {
+            whole: schema,
+            open_defaults: 0,
+            nested_left: MOST_NESTED_DEFAULTS,
+            bytes_left: Some(MOST_DEFAULT_BYTES),
+        };
         completion.complete(schema, &mut value, MOST_LEVELS);
         match value {
-            Value::Object(arguments) => arguments,
-            _ => Map::new(),
+            Value::Object(arguments) => (arguments, completion.bytes_left.is_some()),
+            _ => (Map::new(), true),
         }
     }
 }
@@ -84,39 +135,41 @@ fn add_names(schema: &Value, whole: &Value, names: &mut Vec<String>) -> bool {
     const OTHERS: [&str; 3] = ["patternProperties", "propertyNames", "$dynamicRef"];
     let Some(schema) = schema.as_object() else { return true };
     let allows = |keyword: &str| schema.get(keyword).is_some_and(|more| *more != Value::Bool(false));
-    if OTHERS.iter().any(|keyword| schema.contains_key(*keyword))
-        || allows("additionalProperties")
-        || allows("unevaluatedProperties")
-    {
-        return false;
-    }
+    let mut is_closed = !OTHERS.iter().any(|keyword| schema.contains_key(*keyword))
+        && !allows("additionalProperties")
+        && !allows("unevaluatedProperties");
     for name in schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys) {
         if !names.contains(name) {
             names.push(name.clone());
         }
     }
-    let target = match schema.get("$ref").map(|reference| target(reference, whole)) {
-        Some(None) => return false,
-        target => target.flatten(),
-    };
+    let target = schema.get("$ref").map(|reference| target(reference, whole));
+    is_closed &= target != Some(None);
     let lists = ["allOf", "anyOf", "oneOf"].into_iter().flat_map(|keyword| listed(schema, keyword));
     let single = ["if", "then", "else"].into_iter().filter_map(|keyword| schema.get(keyword));
     let dependent = schema.get("dependentSchemas").and_then(Value::as_object).into_iter().flat_map(Map::values);
-    let mut parts = target.into_iter().chain(lists).chain(single).chain(dependent);
-    parts.all(|part| add_names(part, whole, names))
+    let parts = target.flatten().into_iter().chain(lists).chain(single).chain(dependent);
+    parts.fold(is_closed, |is_closed, part| add_names(part, whole, names) && is_closed)
 }
 
-/// Whether a schema has a default or speaks of integers anywhere, in its definitions too.
-fn has_default_or_integer(schema: &Value) -> bool {
+/// Whether something is true of a schema, or of one within it or its definitions.
+fn is_anywhere(schema: &Value, is_true: &impl Fn(&Map<String, Value>) -> bool) -> bool {
     match schema {
-        Value::Object(map) => {
-            map.contains_key("default")
-                || map.get("type").is_some_and(|own| types(own).any(|name| name == "integer"))
-                || map.values().any(has_default_or_integer)
-        }
-        Value::Array(items) => items.iter().any(has_default_or_integer),
+        Value::Object(map) => is_true(map) || map.values().any(|inner| is_anywhere(inner, is_true)),
+        Value::Array(items) => items.iter().any(|item| is_anywhere(item, is_true)),
         _ => false,
     }
+}
+
+fn speaks_of_integers(schema: &Map<String, Value>) -> bool {
+    schema.get("type").is_some_and(|own| types(own).any(|name| name == "integer"))
+        || schema.get("const").is_some_and(is_integer)
+        || listed(schema, "enum").any(is_integer)
+}
+
+/// Whether a value is a number that is written as an integer.
+fn is_integer(value: &Value) -> bool {
+    value.is_i64() || value.is_u64()
 }
 
 /// The types that `type` names: one, or a list.
@@ -131,7 +184,7 @@ fn listed<'a>(schema: &'a Map<String, Value>, keyword: &str) -> impl Iterator<It
 }
 
 /// What a `$ref` within the document leads to. That none leads back to itself was found when the schema was read.
-fn target<'a>(reference: &Value, whole: &'a Value) -> Option<&'a Value> {
+pub fn target<'a>(reference: &Value, whole: &'a Value) -> Option<&'a Value> {
     let name = reference.as_str()?.strip_prefix('#')?;
     if name.is_empty() || name.starts_with('/') {
         return whole.pointer(name);
@@ -163,13 +216,12 @@ impl Numbers {
         let Some(map) = schema.as_object() else {
             return if *schema == Value::Bool(false) { Self::None } else { Self::All };
         };
-        let has_number = |values: &Value| values.as_array().is_some_and(|values| values.iter().any(Value::is_number));
         let own = match (map.get("type"), map.get("const"), map.get("enum")) {
             (Some(own), ..) if types(own).any(|name| name == "number") => Self::All,
             (Some(own), ..) if types(own).any(|name| name == "integer") => Self::Integers,
             (Some(_), ..) => Self::None,
-            (None, Some(value), _) if !value.is_number() => Self::None,
-            (None, None, Some(values)) if !has_number(values) => Self::None,
+            (None, Some(value), _) => Self::among(std::slice::from_ref(value)),
+            (None, None, Some(Value::Array(values))) => Self::among(values),
             _ => Self::All,
         };
         let target = map.get("$ref").and_then(|reference| target(reference, whole));
@@ -177,6 +229,37 @@ impl Numbers {
         let one_of = ["anyOf", "oneOf"].into_iter();
         let one = one_of.filter_map(|keyword| listed(map, keyword).map(|part| Self::of(part, whole)).max());
         all.chain(one).fold(own, Self::min)
+    }
+
+    /// Of values that are listed.
+    fn among(values: &[Value]) -> Self {
+        let mut numbers = values.iter().filter(|value| value.is_number()).peekable();
+        if numbers.peek().is_none() {
+            Self::None
+        } else if numbers.all(is_integer) {
+            Self::Integers
+        } else {
+            Self::All
+        }
+    }
+}
+
+/// Whether `const` and `enum` of a schema allow a value.
+fn allows(schema: &Map<String, Value>, value: &Value) -> bool {
+    let is_equal =
+        |other: &Value| other == value || other.as_f64().is_some_and(|number| value.as_f64() == Some(number));
+    schema.get("const").is_none_or(is_equal)
+        && schema.get("enum").and_then(Value::as_array).is_none_or(|values| values.iter().any(is_equal))
+}
+
+fn is_of_type(value: &Value, name: &str) -> bool {
+    match name {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        _ => value.is_number(),
     }
 }
 
@@ -186,19 +269,23 @@ struct Completion<'a> {
     /// How many inserted defaults, within each other, are being completed themselves.
     open_defaults: usize,
     nested_left: usize,
+    /// `None` once a default did not fit: no more are inserted then.
+    bytes_left: Option<usize>,
 }
 
 impl<'a> Completion<'a> {
     fn complete(&mut self, schema: &'a Value, value: &mut Value, levels: usize) {
         let Some(levels) = levels.checked_sub(1) else { return };
+        let holds_values = value.is_object() || value.is_array();
+        let parts = if holds_values { self.parts_that_fit(schema, value) } else { Vec::new() };
         match value {
             Value::Object(map) => {
-                for part in self.parts(schema) {
+                for part in parts {
                     self.complete_object(part, map, levels);
                 }
             }
             Value::Array(items) => {
-                for part in self.parts(schema) {
+                for part in parts {
                     let first: Vec<&Value> = listed(part, "prefixItems").collect();
                     for (i, item) in items.iter_mut().enumerate() {
                         if let Some(schema) = first.get(i).copied().or_else(|| part.get("items")) {
@@ -223,15 +310,20 @@ impl<'a> Completion<'a> {
         for (name, property) in properties.into_iter().flatten() {
             if let Some(given) = map.get_mut(name) {
                 self.complete(property, given, levels);
-            } else if let Some(mut default) = self.default_of(property) {
+            } else if let Some(mut default) = self.default_of(name, property) {
                 self.open_defaults += 1;
                 self.complete(property, &mut default, levels);
                 self.open_defaults -= 1;
                 map.insert(name.clone(), default);
             }
         }
-        // Which names match a pattern is not looked at.
-        let others = schema.get("additionalProperties").filter(|_| !schema.contains_key("patternProperties"));
+        let others = schema.get("additionalProperties");
+        // Which names match a pattern is not looked at: all of them do, if there is one pattern and nothing else is allowed.
+        let others = match schema.get("patternProperties").and_then(Value::as_object) {
+            Some(patterns) if patterns.len() == 1 && others == Some(&Value::Bool(false)) => patterns.values().next(),
+            Some(_) => None,
+            None => others,
+        };
         if let Some(others) = others.filter(|others| others.is_object()) {
             let is_other = |name: &str| properties.is_none_or(|properties| !properties.contains_key(name));
             for (_, given) in map.iter_mut().filter(|(name, _)| is_other(name)) {
@@ -240,12 +332,48 @@ impl<'a> Completion<'a> {
         }
     }
 
-    fn default_of(&mut self, property: &'a Value) -> Option<Value> {
+    fn default_of(&mut self, name: &str, property: &'a Value) -> Option<Value> {
         let default = self.parts(property).into_iter().find_map(|part| part.get("default"))?;
+        // As `"name":default,`.
+        let bytes = |default: &Value| name.len() + 4 + default.to_string().len();
+        self.bytes_left = self.bytes_left.and_then(|left| left.checked_sub(bytes(default)));
+        self.bytes_left?;
         if self.open_defaults > 0 {
             self.nested_left = self.nested_left.checked_sub(1)?;
         }
         Some(default.clone())
+    }
+
+    /// All parts of a schema, with the forms of `anyOf` and `oneOf` of which no other may fit the value.
+    fn parts_that_fit(&self, schema: &'a Value, value: &Value) -> Vec<&'a Map<String, Value>> {
+        let mut parts = self.parts(schema);
+        let mut i = 0;
+        while let Some(part) = parts.get(i).copied() {
+            for keyword in ["anyOf", "oneOf"] {
+                let mut fitting = listed(part, keyword).filter(|form| self.may_fit(form, value));
+                if let (Some(form), None) = (fitting.next(), fitting.next()) {
+                    add_parts(form, self.whole, &mut parts);
+                }
+            }
+            i += 1;
+        }
+        parts
+    }
+
+    /// Whether a form may be the one that a value fits, by its type, its names and the values that tell forms apart.
+    fn may_fit(&self, form: &'a Value, value: &Value) -> bool {
+        let fits = |part: &'a Map<String, Value>| {
+            let is_type = part.get("type").is_none_or(|own| types(own).any(|name| is_of_type(value, name)));
+            let mut required = listed(part, "required").filter_map(Value::as_str);
+            let has_names = !value.is_object() || required.all(|name| value.get(name).is_some());
+            let properties = part.get("properties").and_then(Value::as_object).into_iter().flatten();
+            let mut given = properties.filter_map(|(name, property)| Some((property, value.get(name)?)));
+            is_type
+                && has_names
+                && allows(part, value)
+                && given.all(|(property, given)| self.parts(property).into_iter().all(|part| allows(part, given)))
+        };
+        *form != Value::Bool(false) && self.parts(form).into_iter().all(fits)
     }
 
     fn parts(&self, schema: &'a Value) -> Vec<&'a Map<String, Value>> {
@@ -410,6 +538,43 @@ mod tests {
     }
 
     #[test]
+    fn the_only_form_that_may_fit_completes_a_value() {
+        let place = json!({"$ref": "#/$defs/place"});
+        let maybe = json!({"anyOf": [place, {"type": "null"}], "default": null});
+        assert_eq!(completed(json!({"at": maybe}), json!({})), json!({"at": null}));
+        assert_eq!(completed(json!({"at": maybe}), json!({"at": null})), json!({"at": null}));
+        let filled = json!({"at": {"city": "Bern", "floor": 10}});
+        assert_eq!(completed(json!({"at": maybe}), json!({"at": {}})), filled);
+        let pet = json!({"oneOf": [
+            {
+                "required": ["kind"],
+                "properties": {"kind": {"const": "cat"}, "lives": {"type": "integer", "default": 9}}
+            },
+            {"required": ["kind"], "properties": {"kind": {"enum": ["dog", "wolf"]}, "age": {"type": "integer"}}}
+        ]});
+        for (given, expected) in [
+            (r#"{"kind":"cat"}"#, r#"{"kind":"cat","lives":9}"#),
+            (r#"{"kind":"wolf","age":3.0}"#, r#"{"kind":"wolf","age":3}"#),
+        ] {
+            let given: Value = serde_json::from_str(given).expect("JSON");
+            assert_eq!(completed(json!({"pet": pet}), json!({"pet": given}))["pet"].to_string(), expected);
+        }
+        let by_name = json!({"anyOf": [
+            {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}},
+            {"type": "object", "required": ["b"], "properties": {"b": {"type": "integer"}}}
+        ]});
+        for (given, expected) in [
+            (r#"{"a":1.0}"#, r#"{"a":1}"#),
+            (r#"{"b":1.0}"#, r#"{"b":1}"#),
+            // Either may be the form.
+            (r#"{"a":1.0,"b":1.0}"#, r#"{"a":1.0,"b":1.0}"#),
+        ] {
+            let given: Value = serde_json::from_str(given).expect("JSON");
+            assert_eq!(completed(json!({"x": by_name}), json!({"x": given}))["x"].to_string(), expected);
+        }
+    }
+
+    #[test]
     fn defaults_within_themselves_come_to_an_end() {
         let node = json!({"$ref": "#/$defs/node", "default": {}});
         let mut found = completed(json!({"first": node}), json!({}))["first"].take();
@@ -427,6 +592,24 @@ mod tests {
         let doubled = json!({"type": "object", "$ref": "#/$defs/d0", "$defs": definitions});
         let found = Arguments::new(&doubled, true).expect("a schema").complete(Map::new());
         assert!(Value::Object(found).to_string().len() < 12 * MOST_NESTED_DEFAULTS, "too many defaults");
+    }
+
+    #[test]
+    fn defaults_are_inserted_up_to_a_limit() {
+        let list = |default: String| {
+            let item = json!({"type": "object", "properties": {"note": {"type": "string", "default": default}}});
+            let schema = json!({"type": "object", "properties": {"list": {"type": "array", "items": item}}});
+            Arguments::new(&schema, true).expect("a schema")
+        };
+        let short = list("x".repeat(1_000));
+        assert_eq!(short.faults(&json!({"list": vec![json!({}); 1_000]})), Vec::<String>::new());
+        for (arguments, items, inserted) in [(&short, 350_000, 1_038), (&list("x".repeat(190_000)), 100, 5)] {
+            let given = json!({"list": vec![json!({}); items]});
+            assert_eq!(arguments.faults(&given), ["the defaults of what is left out take more than 1048576 bytes"]);
+            let completed = arguments.complete(given.as_object().cloned().unwrap_or_default());
+            let notes = completed["list"].as_array().into_iter().flatten().filter(|item| item.get("note").is_some());
+            assert_eq!(notes.count(), inserted);
+        }
     }
 
     #[test]
@@ -452,7 +635,22 @@ mod tests {
                 r#"{"m":1.0,"n":5}"#,
             ),
             (json!({"type": "integer", "default": 3.0}), "null", "null"),
+            (json!({"enum": [1, 5, "all"]}), "5.0", "5"),
+            (json!({"const": 5}), "5.0", "5"),
+            (json!({"anyOf": [{"type": "array", "items": integer}, {"type": "null"}]}), "[1.0]", "[1]"),
+            (
+                json!({"patternProperties": {"^x": integer}, "additionalProperties": false}),
+                r#"{"x1": 5.0}"#,
+                r#"{"x1":5}"#,
+            ),
             // What stays as it is.
+            (json!({"enum": [1, 2.5, 5]}), "5.0", "5.0"),
+            (json!({"patternProperties": {"^x": integer}}), r#"{"y": 5.0}"#, r#"{"y":5.0}"#),
+            (
+                json!({"patternProperties": {"^x": integer, "^y": {}}, "additionalProperties": false}),
+                r#"{"y": 5.0}"#,
+                r#"{"y":5.0}"#,
+            ),
             (json!({"type": "number"}), "5.0", "5.0"),
             (json!({"type": ["integer", "number"]}), "5.0", "5.0"),
             (json!({"anyOf": [{"type": "integer"}, {"type": "number"}]}), "5.0", "5.0"),

@@ -272,11 +272,15 @@ impl Compiler<'_> {
             Some(schema) => Some(self.schema(&at("returns"), schema)?),
             None => None,
         };
-        let mut writes = self.patterns(&at("writes"), &spec.writes, spec);
+        let properties =
+            || spec.parameters.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+        let names: Vec<String> =
+            arguments.as_ref().map_or_else(|| properties().cloned().collect(), |own| own.names().to_vec());
+        let mut writes = self.patterns(&at("writes"), &spec.writes, spec, &names);
         if spec.simulate == Simulate::Code {
             writes.extend(hook.iter().cloned());
         }
-        let reads = self.patterns(&at("reads"), &spec.reads, spec);
+        let reads = self.patterns(&at("reads"), &spec.reads, spec, &names);
         let function = Arc::new(spec.function());
         Some(Tool { spec: spec.clone(), writes, reads, function, arguments: arguments?, returns })
     }
@@ -307,15 +311,15 @@ impl Compiler<'_> {
         }
     }
 
-    fn patterns(&mut self, pointer: &str, texts: &[String], spec: &ToolSpec) -> Vec<Pattern> {
+    /// `names`: of the tool's arguments.
+    fn patterns(&mut self, pointer: &str, texts: &[String], spec: &ToolSpec, names: &[String]) -> Vec<Pattern> {
         let mut patterns = Vec::new();
-        let known = spec.parameters.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
         for (j, text) in texts.iter().enumerate() {
             let at = format!("{pointer}/{j}");
             match Pattern::parse(text) {
                 Ok(pattern) => {
-                    for name in pattern.arguments().filter(|name| !known.contains_key(*name)) {
-                        let hint = did_you_mean(name, known.keys().map(String::as_str));
+                    for name in pattern.arguments().filter(|name| names.iter().all(|known| known != name)) {
+                        let hint = did_you_mean(name, names.iter().map(String::as_str));
                         self.problem(&at, format!("`{{{name}}}` is no argument of `{}`{hint}", spec.name));
                     }
                     patterns.push(pattern);

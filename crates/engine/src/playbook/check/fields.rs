@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 use domain::playbook::Invariant;
 use domain::problem::did_you_mean;
 use serde_json::{Map, Value};
+use starlark::syntax::Dialect;
+use starlark_syntax::codemap::CodeMap;
+use starlark_syntax::lexer::{Lexer, Token};
 
 use super::places::{certainty, collections, in_schema};
 use super::{Finding, Place, Start};
@@ -13,11 +16,15 @@ use crate::playbook::rules::Mentions;
 
 /// `code`: the text of the playbook's functions.
 pub fn check(playbook: &Playbook, starts: &[Start], code: &str) -> Vec<Finding> {
-    let names =
-        Names { schema: &playbook.schema_json, starts, known: collections(&playbook.schema_json, starts), code };
+    let templates = playbook.spec.all_tools().flat_map(|tool| [&tool.template, &tool.scripted, &tool.scripted_patch]);
+    let templates = templates.flatten().filter_map(|name| playbook.templates.get_template(name).ok());
+    let mut writers: Vec<String> = templates.map(|template| template.source().to_owned()).collect();
+    writers.push(code.to_owned());
+    let schema = &playbook.schema_json;
+    let names = Names { schema, starts, known: collections(schema, starts), writers };
     let mut findings = Vec::new();
     let mut said = BTreeSet::new();
-    for (i, line) in code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with('#')) {
+    for (i, line) in without_prose(code).lines().enumerate() {
         for name in names.unknown_parts("world", line).into_iter().filter(|name| said.insert(name.clone())) {
             findings.push(names.no_part(Place::Line(i + 1), &name));
         }
@@ -38,7 +45,8 @@ struct Names<'a> {
     schema: &'a Value,
     starts: &'a [Start],
     known: BTreeSet<String>,
-    code: &'a str,
+    /// The code and the templates, which may write fields that no world has before.
+    writers: Vec<String>,
 }
 
 impl Names<'_> {
@@ -121,7 +129,7 @@ impl Names<'_> {
         let fields = self.fields(&path);
         let there = |name: &String| {
             let within: Vec<String> = path.iter().chain([name]).cloned().collect();
-            fields.contains(name) || in_schema(self.schema, &within)
+            fields.contains(name) || in_schema(self.schema, &within) || self.is_written(name)
         };
         let unknown = Mentions::by_name(variable, expression).parts.into_iter().filter(|name| !there(name));
         let with_message = |name: String| {
@@ -136,10 +144,16 @@ impl Names<'_> {
     fn never_found(&self, expression: &str) -> Vec<String> {
         let asked = expression.match_indices(".get(").filter_map(|(at, call)| quoted(&expression[at + call.len()..]));
         let is_known = |name: &str| {
-            let written = ['"', '\''].iter().any(|quote| self.code.contains(&format!("{quote}{name}{quote}")));
-            written || has_key(self.schema, name) || self.starts.iter().any(|start| has_key(&start.json, name))
+            let is_there = has_key(self.schema, name) || self.starts.iter().any(|start| has_key(&start.json, name));
+            is_there || self.is_written(name)
         };
         asked.filter(|name| !is_known(name)).map(str::to_owned).collect()
+    }
+
+    /// Whether a function or a template may write a field of this name.
+    fn is_written(&self, name: &str) -> bool {
+        let quoted = ['"', '\''].map(|quote| format!("{quote}{name}{quote}"));
+        self.writers.iter().any(|text| quoted.iter().any(|name| text.contains(name)))
     }
 
     /// The nearest of these fields, or else of all that there are.
@@ -166,6 +180,31 @@ impl Names<'_> {
         }
         found
     }
+}
+
+/// The code without what reads nothing: comments, docstrings, and texts with brackets, which are no names. No line moves.
+fn without_prose(code: &str) -> String {
+    let codemap = CodeMap::new("code".to_owned(), code.to_owned());
+    let tokens = Lexer::new(code, &Dialect::Standard, codemap).map_while(Result::ok);
+    let tokens: Vec<(usize, Token, usize)> = tokens.collect();
+    let (mut kept, mut at, mut begins_statement) = (String::with_capacity(code.len()), 0, true);
+    for (i, (start, token, end)) in tokens.iter().enumerate() {
+        let is_statement = begins_statement && matches!(tokens.get(i + 1), Some((_, Token::Newline, _)));
+        let is_prose = match token {
+            Token::Comment(_) => true,
+            Token::String(text) => is_statement || text.contains(['[', '(']),
+            _ => false,
+        };
+        if !matches!(token, Token::Comment(_)) {
+            begins_statement = matches!(token, Token::Newline | Token::Indent | Token::Dedent);
+        }
+        if let (true, Some(before), Some(prose)) = (is_prose, code.get(at..*start), code.get(*start..*end)) {
+            kept.push_str(before);
+            kept.push_str(&"\n".repeat(prose.matches('\n').count()));
+            at = *end;
+        }
+    }
+    kept + code.get(at..).unwrap_or_default()
 }
 
 /// The text that a list of arguments begins with.

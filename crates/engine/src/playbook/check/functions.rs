@@ -2,24 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use domain::playbook::{Simulate, Tool as ToolSpec};
+use domain::playbook::Simulate;
 use domain::problem::did_you_mean;
-use serde_json::{Map, Value};
 
 use super::{Finding, Place, Severity};
-use crate::playbook::Playbook;
+use crate::playbook::{Playbook, Tool};
 use crate::tools::code::signature::{Parameter, Signature};
 
 pub fn check(playbook: &Playbook) -> Vec<Finding> {
     let functions = playbook.code.functions();
     let mut findings = Vec::new();
     for (i, tool) in by_code(playbook) {
-        match playbook.code.signature(&tool.name) {
-            Some(signature) => findings.extend(parameters(&tool.name, &signature, tool)),
+        match playbook.code.signature(&tool.spec.name) {
+            Some(signature) => findings.extend(parameters(&signature, tool)),
             None => {
                 findings.push(Finding::error(
                     Place::tool(&playbook.spec, i, "simulate"),
-                    format!("`{}` is no function", tool.name),
+                    format!("`{}` is no function", tool.spec.name),
                 ));
             }
         }
@@ -27,7 +26,7 @@ pub fn check(playbook: &Playbook) -> Vec<Finding> {
     findings.extend(hook(playbook));
     let undeclared = functions.iter().filter(|(name, signature)| {
         let hook = playbook.spec.after_call.as_ref().is_some_and(|hook| hook.function == **name);
-        looks_like_a_tool(signature) && !hook && by_code(playbook).all(|(_, tool)| tool.name != *name)
+        looks_like_a_tool(signature) && !hook && by_code(playbook).all(|(_, tool)| tool.spec.name != *name)
     });
     findings.extend(undeclared.map(|(name, _)| {
         let hint = did_you_mean(name, playbook.spec.all_tools().map(|tool| tool.name.as_str()));
@@ -48,12 +47,12 @@ pub fn callable<'a>(playbook: &'a Playbook, findings: &[Finding]) -> BTreeSet<&'
         return BTreeSet::new();
     }
     let right = by_code(playbook)
-        .filter(|(i, tool)| !of_function(&tool.name) && !is_wrong(&Place::tool(&playbook.spec, *i, "simulate")));
-    right.map(|(_, tool)| tool.name.as_str()).collect()
+        .filter(|(i, tool)| !of_function(&tool.spec.name) && !is_wrong(&Place::tool(&playbook.spec, *i, "simulate")));
+    right.map(|(_, tool)| tool.spec.name.as_str()).collect()
 }
 
-fn by_code(playbook: &Playbook) -> impl Iterator<Item = (usize, &ToolSpec)> {
-    playbook.spec.all_tools().enumerate().filter(|(_, tool)| tool.simulate == Simulate::Code)
+fn by_code(playbook: &Playbook) -> impl Iterator<Item = (usize, &Tool)> {
+    playbook.tools.iter().enumerate().filter(|(_, tool)| tool.simulate() == Simulate::Code)
 }
 
 fn looks_like_a_tool(signature: &Signature) -> bool {
@@ -62,50 +61,37 @@ fn looks_like_a_tool(signature: &Signature) -> bool {
 }
 
 /// The function must take what the tool declares, and can need nothing else.
-fn parameters(name: &str, signature: &Signature, tool: &ToolSpec) -> Vec<Finding> {
-    let here = || Place::Function(name.to_owned());
+fn parameters(signature: &Signature, tool: &Tool) -> Vec<Finding> {
+    let here = || Place::Function(tool.spec.name.clone());
     if signature.placed.len() < 2 && !signature.any_placed {
         return vec![Finding::error(
             here(),
             "must take the world and the context first: `(world, ctx, ...)`".to_owned(),
         )];
     }
-    let declared = tool.parameters.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-    let always: Vec<&str> = tool
-        .parameters
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let declared = tool.arguments.names();
     let own: Vec<&Parameter> = signature.placed.iter().skip(2).chain(&signature.named).collect();
     let mut findings = Vec::new();
     for parameter in &own {
-        let known = declared.contains_key(&parameter.name);
+        let known = declared.contains(&parameter.name);
         findings.extend(match (known, parameter.required) {
             (false, true) => {
-                Some(Finding::error(here(), format!("needs `{}`, {}", parameter.name, unknown(parameter, &declared))))
+                Some(Finding::error(here(), format!("needs `{}`, {}", parameter.name, unknown(parameter, declared))))
             }
             (false, false) => {
-                Some(Finding::warning(here(), format!("takes `{}`, {}", parameter.name, unknown(parameter, &declared))))
+                Some(Finding::warning(here(), format!("takes `{}`, {}", parameter.name, unknown(parameter, declared))))
             }
-            (true, true) if !always.contains(&parameter.name.as_str()) && !has_default(&declared, &parameter.name) => {
-                Some(Finding::error(
-                    here(),
-                    format!(
-                        "needs `{0}`, which callers may leave out: give it a default (`{0} = None`)",
-                        parameter.name
-                    ),
-                ))
-            }
+            (true, true) if !tool.arguments.is_always_there(&parameter.name) => Some(Finding::error(
+                here(),
+                format!("needs `{0}`, which callers may leave out: give it a default (`{0} = None`)", parameter.name),
+            )),
             (true, _) => None,
         });
     }
-    let missing = declared.keys().filter(|key| !signature.any_named && own.iter().all(|own| own.name != **key));
-    let open = tool.parameters.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false));
-    if open && !signature.any_named {
-        let message = "does not take what `additionalProperties` allows, so that such a call breaks: take `**rest`";
+    let missing = declared.iter().filter(|key| !signature.any_named && own.iter().all(|own| own.name != **key));
+    if tool.arguments.is_open() && !signature.any_named {
+        let message =
+            "does not take the further arguments that `parameters` allows, so that such a call breaks: take `**rest`";
         findings.push(Finding::warning(here(), message.to_owned()));
     }
     findings
@@ -113,12 +99,8 @@ fn parameters(name: &str, signature: &Signature, tool: &ToolSpec) -> Vec<Finding
     findings
 }
 
-fn has_default(declared: &Map<String, Value>, name: &str) -> bool {
-    declared.get(name).is_some_and(|schema| schema.get("default").is_some())
-}
-
-fn unknown(parameter: &Parameter, declared: &Map<String, Value>) -> String {
-    let hint = did_you_mean(&parameter.name, declared.keys().map(String::as_str));
+fn unknown(parameter: &Parameter, declared: &[String]) -> String {
+    let hint = did_you_mean(&parameter.name, declared.iter().map(String::as_str));
     format!("which the tool does not declare{hint}")
 }
 

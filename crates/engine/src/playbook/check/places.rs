@@ -14,8 +14,7 @@ use crate::playbook::Playbook;
 const MAX_REFERENCES: usize = 16;
 
 /// Keywords that say what a value holds.
-const CONTENTS: [&str; 8] =
-    ["properties", "patternProperties", "additionalProperties", "items", "prefixItems", "allOf", "anyOf", "oneOf"];
+const CONTENTS: [&str; 5] = ["properties", "patternProperties", "additionalProperties", "items", "prefixItems"];
 
 pub fn check(playbook: &Playbook, starts: &[Start]) -> Vec<Finding> {
     let schema = &playbook.schema_json;
@@ -100,20 +99,48 @@ fn in_schema_with(schema: &Value, root: &Value, path: &[String], references: usi
         return false;
     }
     let (Some((key, rest)), Value::Object(map)) = (path.split_first(), schema) else { return true };
-    if let Some(at) = map.get("$ref").and_then(Value::as_str).and_then(|at| at.strip_prefix('#')) {
-        let target = root.pointer(at).filter(|_| references < MAX_REFERENCES);
-        return target.is_none_or(|target| in_schema_with(target, root, path, references + 1, items));
-    }
     let names_item = items == Items::Loose || is_any(key) || index(key).is_some();
     if !names_item && map.get("type").and_then(Value::as_str) == Some("array") {
         return false;
     }
-    if CONTENTS.iter().all(|name| !map.contains_key(*name)) {
+    let Some(branches) = branches(map, root, references) else { return true };
+    let has_contents = has_contents(map);
+    if !has_contents && branches.is_empty() {
         return !is_leaf(map);
     }
-    let mut branches = ["allOf", "anyOf", "oneOf"].iter().filter_map(|name| map.get(*name)?.as_array()).flatten();
-    branches.any(|branch| in_schema_with(branch, root, path, references, items))
+    // Where the schema says what there is, a branch that only requires some of it allows nothing more.
+    let mut counting =
+        branches.into_iter().filter(|(branch, references)| !has_contents || says_contents(branch, root, *references));
+    counting.any(|(branch, references)| in_schema_with(branch, root, path, references, items))
         || children(map, key).any(|child| in_schema_with(child, root, rest, references, items))
+}
+
+/// The schemas that are about the same value, each with the references that lead there. `None` if a reference leads
+/// nowhere, or there are too many.
+fn branches<'a>(schema: &'a Map<String, Value>, root: &'a Value, references: usize) -> Option<Vec<(&'a Value, usize)>> {
+    let mut found = Vec::new();
+    if let Some(at) = schema.get("$ref").and_then(Value::as_str).and_then(|at| at.strip_prefix('#')) {
+        let target = root.pointer(at).filter(|_| references < MAX_REFERENCES)?;
+        found.push((target, references + 1));
+    }
+    let listed = ["allOf", "anyOf", "oneOf"].iter().filter_map(|name| schema.get(*name)?.as_array()).flatten();
+    let single = ["if", "then", "else"].iter().filter_map(|name| schema.get(*name));
+    let dependent = schema.get("dependentSchemas").and_then(Value::as_object).into_iter().flat_map(Map::values);
+    found.extend(listed.chain(single).chain(dependent).map(|branch| (branch, references)));
+    Some(found)
+}
+
+fn has_contents(schema: &Map<String, Value>) -> bool {
+    CONTENTS.iter().any(|name| schema.contains_key(*name))
+}
+
+/// Whether a schema says what a value holds, itself or in a branch.
+fn says_contents(schema: &Value, root: &Value, references: usize) -> bool {
+    let Some(map) = schema.as_object() else { return false };
+    let in_branch = |branches: Vec<(&Value, usize)>| {
+        branches.into_iter().any(|(branch, references)| says_contents(branch, root, references))
+    };
+    has_contents(map) || branches(map, root, references).is_none_or(in_branch)
 }
 
 /// The schemas of what can stand at a key.
@@ -142,7 +169,9 @@ fn in_world(value: &Value, path: &[String], items: Items) -> bool {
         Value::Object(map) if is_any(key) => map.values().any(|child| in_world(child, rest, items)),
         Value::Object(map) => map.get(key).is_some_and(|child| in_world(child, rest, items)),
         // Lists are shown and written whole or by any index.
-        Value::Array(_) => items == Items::Loose || is_any(key) || index(key).is_some(),
+        Value::Array(list) if items == Items::Loose || is_any(key) || index(key).is_some() => {
+            list.is_empty() || list.iter().any(|item| in_world(item, rest, items))
+        }
         _ => false,
     }
 }
@@ -150,4 +179,67 @@ fn in_world(value: &Value, path: &[String], items: Items) -> bool {
 /// `*`, `+` and `{argument}` stand for keys that the playbook does not name.
 fn is_any(key: &str) -> bool {
     matches!(key, "*" | "+") || (key.len() > 2 && key.starts_with('{') && key.ends_with('}'))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_a_schema_allows_is_found_in_its_branches() {
+        for (schema, allowed, slips) in [
+            (json!({"properties": {"a": {}}}), "a", "x"),
+            (
+                json!({"$ref": "#/$defs/d", "properties": {"a": {}}, "$defs": {"d": {"properties": {"b": {}}}}}),
+                "a b",
+                "x",
+            ),
+            (
+                json!({"properties": {"a": {}, "b": {}}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}),
+                "a b",
+                "x",
+            ),
+            (
+                json!({
+                    "properties": {"a": {}}, "if": {"required": ["a"]}, "then": {"properties": {"b": {}}},
+                    "else": {"properties": {"c": {}}}
+                }),
+                "a b c",
+                "x",
+            ),
+            (json!({"properties": {"a": {}}, "dependentSchemas": {"a": {"properties": {"b": {}}}}}), "a b", "x"),
+            (json!({"properties": {"a": {}}, "allOf": [{"oneOf": [{"properties": {"b": {}}}]}]}), "a b", "x"),
+            (json!({"allOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}), "a b", "x"),
+            (json!({"properties": {"a": {}}, "$ref": "#/$defs/none"}), "a x", ""),
+            (json!({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}), "a x", ""),
+            (json!({"properties": {"a": {}}, "additionalProperties": {"type": "string"}}), "a x", ""),
+            (json!({"properties": {"a": {}}, "anyOf": [{"additionalProperties": true}]}), "a x", ""),
+        ] {
+            let fits = |name: &str| in_schema(&schema, &[name.to_owned()]);
+            assert!(allowed.split_whitespace().all(fits), "{schema}: {allowed}");
+            assert!(!slips.split_whitespace().any(fits), "{schema}: {slips}");
+        }
+    }
+
+    #[test]
+    fn names_beneath_a_list_are_looked_for_in_its_items() {
+        let world = json!({"log": [{"note": "a"}, {"by": {"name": "b"}}], "none": []});
+        for (path, loose, by_index) in [
+            ("log", true, true),
+            ("log/*/note", true, true),
+            ("log/1/by/name", true, true),
+            ("log/+", true, true),
+            ("log/-", true, false),
+            ("log/note", true, false),
+            ("log/*/nte", false, false),
+            ("log/*/by/nme", false, false),
+            ("none/*/note", true, true),
+        ] {
+            let path: Vec<String> = path.split('/').map(str::to_owned).collect();
+            assert_eq!(in_world(&world, &path, Items::Loose), loose, "{path:?}");
+            assert_eq!(in_world(&world, &path, Items::ByIndex), by_index, "{path:?}");
+        }
+    }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use domain::patch::{self, Patch};
-use domain::playbook::Tool as ToolSpec;
 use domain::problem::did_you_mean;
 use serde_json::{Value, json};
 
@@ -18,7 +17,9 @@ pub fn check(playbook: &Playbook, starts: &[Start]) -> Vec<Finding> {
         let contexts: Vec<(String, Value)> = starts
             .iter()
             .flat_map(|start| {
+                // A call that the tool's schema refuses renders nothing.
                 let calls = samples::calls_on(tool, &start.world).into_iter();
+                let calls = calls.filter(|arguments| tool.argument_faults(arguments).is_empty());
                 calls.map(|arguments| context(playbook, tool, start, &arguments))
             })
             .collect();
@@ -29,7 +30,7 @@ pub fn check(playbook: &Playbook, starts: &[Start]) -> Vec<Finding> {
         ];
         for (field, template, severity) in fields {
             let Some(template) = template else { continue };
-            let unseen = unseen(playbook, &tool.spec, template).into_iter();
+            let unseen = unseen(playbook, tool, template).into_iter();
             findings.extend(unseen.map(|message| Finding::warning(Place::tool(&playbook.spec, i, field), message)));
             let fault = contexts.iter().find_map(|(call, context)| {
                 let fault = fault(playbook, field, template, context).err()?;
@@ -46,10 +47,10 @@ pub fn check(playbook: &Playbook, starts: &[Start]) -> Vec<Finding> {
 }
 
 /// Names that a template uses and never sees. Rendering does not find them all: a filter takes what is undefined.
-fn unseen(playbook: &Playbook, tool: &ToolSpec, template: &str) -> Vec<String> {
-    let arguments = tool.parameters.get("properties").and_then(Value::as_object);
-    let arguments: BTreeSet<String> = arguments.into_iter().flat_map(|map| map.keys().cloned()).collect();
-    let places = tool.reads.iter().chain(&tool.writes).filter_map(|text| patch::segments(text)?.into_iter().next());
+fn unseen(playbook: &Playbook, tool: &Tool, template: &str) -> Vec<String> {
+    let arguments: BTreeSet<String> = tool.arguments.names().iter().cloned().collect();
+    let places =
+        tool.spec.reads.iter().chain(&tool.spec.writes).filter_map(|text| patch::segments(text)?.into_iter().next());
     let view: BTreeSet<String> = places.collect();
     let used = playbook.templates.get_template(template).map(|t| t.undeclared_variables(true)).unwrap_or_default();
     let mut messages = Vec::new();
@@ -57,7 +58,7 @@ fn unseen(playbook: &Playbook, tool: &ToolSpec, template: &str) -> Vec<String> {
         let Some((root, rest)) = name.split_once('.') else { continue };
         let key = rest.split('.').next().unwrap_or(rest);
         let known = match root {
-            "arguments" => &arguments,
+            "arguments" if !tool.arguments.is_open() => &arguments,
             "view" if !view.contains("*") => &view,
             _ => continue,
         };

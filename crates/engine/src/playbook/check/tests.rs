@@ -83,6 +83,51 @@ fn templates_that_do_not_render_for_every_call() {
 }
 
 #[test]
+fn arguments_may_be_declared_in_the_parts_of_a_schema() {
+    let edits = [
+        (
+            "playbook.yaml",
+            "{order_id: {type: string}}, required: [order_id], additionalProperties: false}",
+            "{}, allOf: [{$ref: '#/$defs/order'}], $defs: {order: {required: [order_id], properties: {order_id: {type: string}, deep: {$ref: '#/$defs/deep'}}}, deep: {type: boolean, default: true}}}",
+        ),
+        ("tools.star", "def get_order(world, ctx, order_id):", "def get_order(world, ctx, order_id, deep):"),
+        (
+            "playbook.yaml",
+            "properties: {order_id: {type: string}, amount: {type: number}}, required: [order_id, amount]}",
+            "allOf: [{properties: {order_id: {type: string}, amount: {type: number}}, required: [order_id, amount]}]}",
+        ),
+        (
+            "playbook.yaml",
+            "properties: {query: {type: string}}, required: [query]}",
+            "anyOf: [{properties: {query: {type: string}}, required: [query]}]}",
+        ),
+        ("find.json", "\"hits\": 1", "\"hits\": \"{{ arguments.query }}\""),
+    ];
+    assert_snapshot!(found(&edits), @"");
+    let edits = [
+        (
+            "playbook.yaml",
+            "parameters: {type: object, properties: {}}",
+            "parameters: {type: object, allOf: [{properties: {limit: {type: integer}}}], patternProperties: {'^x_': {type: string}}}",
+        ),
+        ("tools.star", "def meddle(world, ctx):", "def meddle(world, ctx, limit):"),
+    ];
+    assert_snapshot!(found(&edits), @"
+    Warning playbooks/shop/tools.star:12: meddle: does not take the further arguments that `parameters` allows, so that such a call breaks: take `**rest`
+    Error playbooks/shop/tools.star:12: meddle: needs `limit`, which callers may leave out: give it a default (`limit = None`)
+    ");
+}
+
+#[test]
+fn templates_are_not_rendered_for_calls_that_the_schema_refuses() {
+    let edits = [
+        ("playbook.yaml", "{query: {type: string}}", r"{query: {type: string, pattern: '^\p{Lu}$'}}"),
+        ("find.json", "\"hits\": 1", "\"hits\": {{ view.articles.a_9.hits }}"),
+    ];
+    assert_snapshot!(found(&edits), @"");
+}
+
+#[test]
 fn places_that_no_world_has() {
     let edits = [
         (
@@ -226,6 +271,24 @@ fn a_list_is_written_by_index() {
 }
 
 #[test]
+fn a_misspelled_name_beneath_a_list_is_found() {
+    let edits = [
+        (
+            "world.yaml",
+            "  articles: {type: object}",
+            "  articles: {type: object}\n  log: {type: array, items: {type: object, properties: {note: {type: string}}}}",
+        ),
+        ("base.yaml", "tickets: {}\n", "tickets: {}\nlog: [{note: x}]\n"),
+        (
+            "playbook.yaml",
+            "writes: [\"/orders/*/refunded\"]",
+            "writes: [\"/orders/*/refunded\", \"/log/*/note\", \"/log/*/nte\"]",
+        ),
+    ];
+    assert_snapshot!(found(&edits), @"Warning playbooks/shop/playbook.yaml:34: tools[2].writes[2]: `/log/*/nte` matches nothing in the world's schema or in any initial world");
+}
+
+#[test]
 fn rules_read_what_there_is() {
     let rules = |rules: [&str; 3]| {
         let before = "    - name: refund_within_total\n      holds: all([o[\"refunded\"] <= o[\"total\"] for o in world[\"orders\"].values()])\n      message: a refund is never more than the order cost\n";
@@ -255,6 +318,31 @@ fn rules_read_what_there_is() {
     ");
     let policy = "simulate: terminal\npolicy_rules: [{name: kept, message: m, holds: 'len(before[\"ordrs\"]) == len(world[\"orders\"])'}]\n";
     assert_snapshot!(found(&[("playbook.yaml", "simulate: terminal\n", policy)]), @"Error playbooks/shop/playbook.yaml:61: policy_rules[0].holds: the world has no `ordrs` (did you mean `orders`?)");
+}
+
+#[test]
+fn what_tools_write_is_known_and_prose_reads_nothing() {
+    let before = "    - name: refund_within_total\n      holds: all([o[\"refunded\"] <= o[\"total\"] for o in world[\"orders\"].values()])\n      message: a refund is never more than the order cost\n";
+    let rule = |name: &str, field: &str| {
+        format!("    - {{name: {name}, message: m, each: orders, holds: 'record.get(\"{field}\", 0) >= 0'}}\n")
+    };
+    let after = rule("a", "noted") + &rule("b", "seen") + &rule("c", "zzzzzzzz");
+    let edits = [
+        ("playbook.yaml", before, after.as_str()),
+        ("tools.star", "return \"done\"\n", "return \"done\"\n\ndef _note(order):\n    order[\"noted\"] = 1\n"),
+        ("find.json", "\"hits\": 1", "\"hits\": 1, \"seen\": 0"),
+    ];
+    assert_snapshot!(found(&edits), @"Warning playbooks/shop/playbook.yaml:19: world.invariants[2].holds: the records of `orders` have no `zzzzzzzz`");
+    let edits = [
+        ("tools.star", "fail(\"no order %s\" % order_id)", "fail(\"no order %s in world['oldest']\" % order_id)"),
+        ("tools.star", "order_id, amount):", "order_id, amount):  # not world[\"old\"]"),
+        (
+            "tools.star",
+            "return \"done\"\n",
+            "return \"done\"\n\n# As world[\"former\"].\ndef _note(world):\n    \"\"\"Reads\n    world[\"older\"].\n    \"\"\"\n    return world[\"ordrs\"]\n",
+        ),
+    ];
+    assert_snapshot!(found(&edits), @"Error playbooks/shop/tools.star:21: the world has no `ordrs` (did you mean `orders`?)");
 }
 
 #[test]

@@ -374,6 +374,9 @@ static ORIGINALS: LazyLock<Vec<(&'static str, FrozenValue)>> = LazyLock::new(|| 
 /// The most decimals that numbers are rounded to.
 const MOST_DECIMALS: usize = 12;
 
+/// 2^52: from here on, floats are integers.
+const WITHOUT_HALVES: f64 = 4_503_599_627_370_496.0;
+
 /// What numbers are multiples of after they were rounded to a negative number of decimals: 100.0 for -2. Larger powers of
 /// ten than the last are no exact floats, and no numbers that tools know.
 fn unit(digits: i32) -> f64 {
@@ -385,12 +388,12 @@ fn rounded(x: f64, digits: i32) -> f64 {
     let scale = 10f64.powi(digits.clamp(0, 12));
     let unit = unit(digits);
     let scaled = x * scale / unit;
-    if !scaled.is_finite() {
-        // So large that it has no decimals.
+    if !scaled.is_finite() || (digits > 0 && scaled.abs() >= WITHOUT_HALVES) {
+        // So large that it has no such decimals.
         return x;
     }
-    // 1.005 is stored a little below itself; the nudge keeps decimal halves halves.
-    let nudge = f64::EPSILON * 4.0 * scaled.abs();
+    // 1.005 is stored a little below itself; the nudge keeps decimal halves halves, and makes none of smaller parts.
+    let nudge = (f64::EPSILON * 4.0 * scaled.abs()).min(1e-3);
     (scaled.abs() + nudge).round().copysign(scaled) / scale * unit + 0.0
 }
 

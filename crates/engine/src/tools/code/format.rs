@@ -226,6 +226,10 @@ fn field_text<'v>(
     let (layout, letter) = layout_of(layout)?;
     let value = if conversion.is_empty() && letter != Some('s') { number(value, heap) } else { value };
     let is_number = conversion.is_empty() && matches!(value.get_type(), "int" | "float");
+    let writes_integer = matches!(letter, None | Some('d' | 'x' | 'X' | 'o' | 'b')) && value.get_type() == "int";
+    if let (true, Some(digits)) = (is_number && writes_integer, layout.precision) {
+        return Err(format!("decimals need a letter: `:.{digits}f`"));
+    }
     text.push(&match letter {
         Some(letter @ ('e' | 'E' | 'f' | 'F' | 'g' | 'G' | '%')) => layout.float(float(value, letter)?, letter),
         Some(letter @ ('d' | 'x' | 'X' | 'o' | 'b')) if value.get_type() != "float" => integer(value, &layout, letter)?,

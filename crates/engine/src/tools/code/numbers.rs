@@ -43,7 +43,7 @@ pub struct Layout {
     pub alternate: bool,
     pub width: usize,
     pub precision: Option<usize>,
-    /// `,` or `_` between groups of three digits.
+    /// `,` or `_` between groups of digits: of three, or of four where they are no decimal ones.
     pub grouping: Option<char>,
 }
 
@@ -60,7 +60,7 @@ impl Layout {
             _ => general(abs, digits.max(1), self.alternate, false),
         };
         let text = if letter.is_ascii_uppercase() { text.to_ascii_uppercase() } else { text };
-        self.number(x.is_sign_negative() && !x.is_nan(), "", &text)
+        self.number(x.is_sign_negative() && !x.is_nan(), "", &text, 3)
     }
 
     /// A float without a letter: as `repr` has it, or with so many significant digits, of which one at least is a decimal.
@@ -69,7 +69,7 @@ impl Layout {
             Some(digits) if x.is_finite() => general(x.abs(), digits.max(1), self.alternate, true),
             _ => repr(x.abs()),
         };
-        self.number(x.is_sign_negative() && !x.is_nan(), "", &text)
+        self.number(x.is_sign_negative() && !x.is_nan(), "", &text, 3)
     }
 
     /// An integer from its decimal text by a letter: `d`, `x`, `o` or `b`, and `X`. `None` if it is too large for others
@@ -84,23 +84,26 @@ impl Layout {
             'b' => ("0b", base(|n| format!("{n:b}"))?),
             _ => ("", digits.to_owned()),
         };
-        let least = self.precision.unwrap_or(0);
-        Some(self.number(negative, if self.alternate { prefix } else { "" }, &format!("{digits:0>least$}")))
+        let (least, group) = (self.precision.unwrap_or(0), if prefix.is_empty() { 3 } else { 4 });
+        Some(self.number(negative, if self.alternate { prefix } else { "" }, &format!("{digits:0>least$}"), group))
     }
 
     /// A text in its width.
     pub fn text(&self, text: &str) -> String {
         let cut: String = text.chars().take(self.precision.unwrap_or(usize::MAX)).collect();
-        self.pad("", &cut, '<')
+        // A text has no sign that zeros could follow.
+        let align = self.align.filter(|align| *align != '=');
+        Self { align, ..*self }.pad("", &cut, '<')
     }
 
-    fn number(&self, negative: bool, prefix: &str, digits: &str) -> String {
+    /// `group`: how many digits there are between two marks.
+    fn number(&self, negative: bool, prefix: &str, digits: &str, group: usize) -> String {
         let sign = if negative { Some('-') } else { self.sign };
         let sign: String = sign.into_iter().collect::<String>() + prefix;
         // Zeros before the number are grouped with it.
         let is_zero_padded = self.fill == Some('0') && self.align == Some('=');
         let least = if is_zero_padded { self.width.saturating_sub(sign.chars().count()) } else { 0 };
-        let digits = self.grouping.map_or_else(|| digits.to_owned(), |mark| grouped(digits, mark, least));
+        let digits = self.grouping.map_or_else(|| digits.to_owned(), |mark| grouped(digits, group, mark, least));
         self.pad(&sign, &digits, '>')
     }
 
@@ -135,18 +138,19 @@ fn general(abs: f64, digits: usize, keep_zeros: bool, with_decimal: bool) -> Str
 }
 
 /// `1234567.5` as `1,234,567.5`, with zeros before it up to a width.
-fn grouped(digits: &str, mark: char, width: usize) -> String {
-    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+fn grouped(digits: &str, group: usize, mark: char, width: usize) -> String {
+    let is_digit = |c: char| if group == 3 { c.is_ascii_digit() } else { c.is_ascii_hexdigit() };
+    let end = digits.find(|c: char| !is_digit(c)).unwrap_or(digits.len());
     let (whole, rest) = digits.split_at(end);
     let mut count = whole.len();
-    // So many digits have a mark after each third.
-    while count > 0 && count + (count - 1) / 3 < width.saturating_sub(rest.len()) {
+    // So many digits have a mark between each two groups.
+    while count > 0 && count + (count - 1) / group < width.saturating_sub(rest.len()) {
         count += 1;
     }
     let whole = format!("{whole:0>count$}");
-    let mut out = String::with_capacity(digits.len() + whole.len() / 3);
+    let mut out = String::with_capacity(digits.len() + whole.len() / group);
     for (i, c) in whole.chars().enumerate() {
-        if i > 0 && (whole.len() - i).is_multiple_of(3) {
+        if i > 0 && (whole.len() - i).is_multiple_of(group) {
             out.push(mark);
         }
         out.push(c);
@@ -239,6 +243,22 @@ mod tests {
             Layout { fill: Some('0'), align: Some('>'), ..zeros(8) }.integer("1234", 'd').as_deref(),
             Some("0001,234")
         );
+    }
+
+    /// What Python 3 says.
+    #[test]
+    fn digits_that_are_not_decimal_are_grouped_by_four() {
+        let marked = Layout { grouping: Some('_'), ..Layout::default() };
+        assert_eq!(marked.integer("2882400018", 'x').as_deref(), Some("abcd_ef12"));
+        assert_eq!(marked.integer("-2882400018", 'X').as_deref(), Some("-ABCD_EF12"));
+        assert_eq!(marked.integer("255", 'b').as_deref(), Some("1111_1111"));
+        assert_eq!(marked.integer("4095", 'o').as_deref(), Some("7777"));
+        assert_eq!(marked.integer("4096", 'o').as_deref(), Some("1_0000"));
+        assert_eq!(marked.integer("1234567", 'd').as_deref(), Some("1_234_567"));
+        assert_eq!(Layout { alternate: true, ..marked }.integer("65536", 'x').as_deref(), Some("0x1_0000"));
+        let zeros = Layout { fill: Some('0'), align: Some('='), width: 12, ..marked };
+        assert_eq!(zeros.integer("2882400018", 'x').as_deref(), Some("00_abcd_ef12"));
+        assert_eq!(zeros.text("ab"), "ab0000000000");
     }
 
     #[test]

@@ -226,6 +226,7 @@ fn texts_tell_numbers_as_they_are() {
     assert_snapshot!(text("return '%(n)03d of %(all)s' % {'n': 7, 'all': m}"), @r#""007 of 1200000.0""#);
     assert_snapshot!(text("return ['{:>8}|{:^8}|{:*<8}|{:08.3f}|{:,}|{:+}|{:.1%}|{:x}'.format('ab', 'ab', 'ab', 3.14159, 1234567, 5, 0.256, 255)]"), @r#"["      ab|   ab   |ab******|0003.142|1,234,567|+5|25.6%|ff"]"#);
     assert_snapshot!(text("return ['{:.2} {:.3} {:012,.2f} {:08,}'.format(3.0, 12.0, 1234.5, 123456)]"), @r#"["3.0 12.0 0,001,234.50 0,123,456"]"#);
+    assert_snapshot!(text("return ['{:05}|{:<05}|{!r:06}|{:_x}|{:_b}|{:_}'.format('ab', 'ab', 'ab', 0xabcdef12, 255, 1234567), '%.3d' % 5]"), @r#"["ab000|ab000|\"ab\"00|abcd_ef12|1111_1111|1_234_567","005"]"#);
     assert_snapshot!(text("t = True\n  return ['{:5}|{:<3}|{:d}|{:.1f}|{}|{!s:5}|{:s}'.format(t, False, t, t, t, t, t), '%d %x %.1f %s' % (t, t, t, t)]"), @r#"["    1|0  |1|1.0|True|True |True","1 1 1.0 True"]"#);
     assert_snapshot!(text("return ['%c%c|%3c' % (65, 'b', 'c'), '%*d|%-*d|%.*f|%*s' % (5, 42, 5, 42, 2, 3.14159, -4, 'ab')]"), @r#"["Ab|  c","   42|42   |3.14|ab  "]"#);
     assert_snapshot!(text("s = 'a%s'\n  s %= m\n  n = 7\n  n %= 4\n  n *= 2\n  return [s, n, 7 % 4, -7.5 % 2]"), @r#"["a1200000.0",6,3,0.5]"#);
@@ -245,6 +246,9 @@ fn what_does_not_fit_a_text_is_said() {
     assert_snapshot!(text("return '%.2f' % None"), @"tools.star:2, in tool: `f` needs a number and was given a NoneType");
     assert_snapshot!(text("return '{} {}'.format(1)"), @"tools.star:2, in tool: `{} {}` has no value for `{}`");
     assert_snapshot!(text("return '{:.2f}'.format('x')"), @"tools.star:2, in tool: `f` needs a number and was given a string");
+    assert_snapshot!(text("return '{:.2}'.format(5)"), @"tools.star:2, in tool: decimals need a letter: `:.2f`");
+    assert_snapshot!(text("return '{:.1d}'.format(True)"), @"tools.star:2, in tool: decimals need a letter: `:.1f`");
+    assert_snapshot!(text("return '{:.3x}'.format(255)"), @"tools.star:2, in tool: decimals need a letter: `:.3f`");
     assert_snapshot!(text("return '%c' % 'ab'"), @"tools.star:2, in tool: `c` needs one character or its code, and was given a string");
     assert_snapshot!(text("return '%*d' % ('a', 1)"), @"tools.star:2, in tool: `*` in `%*d` needs a whole number and was given a string");
     assert_snapshot!(text("return '%*d' % 1"), @"tools.star:2, in tool: `%*d` has more places than values");
@@ -335,6 +339,9 @@ fn numbers_are_rounded_to_hundreds_and_never_to_a_negative_zero() {
     assert_snapshot!(text("[round(-0.001, 2), round(-0.4), money(-0.001), format_number(-0.2, 0), round(-1.5), money(-0.005)]"), @r#"[0.0,0.0,"0.00","0",-2.0,"-0.01"]"#);
     assert_snapshot!(text("[round(1234.5, -2), round(1250, -2), round(-1250.0, -2), round(1234.5, -4), round(5000, -4), round(5e12, -12)]"), @"[1200.0,1300.0,-1300.0,0.0,10000.0,5000000000000.0]");
     assert_snapshot!(text("[round_half_even(1250, -2), round_half_even(1350.0, -2), round_half_even(2.675, 2), format_number(1250.0, -2), round(7, -2147483648)]"), @r#"[1200.0,1400.0,2.67,"1300",0.0]"#);
+    // Numbers so large that what makes decimal halves halves would be a half itself.
+    assert_snapshot!(text("[money(6000000000000.0), round(6000000000000.0, 2), round(8000000.0, 8), format_number(1000.0, 12), round(600000000000000.0), round(-6000000000000.0, 2)]"), @r#"["6000000000000.00",6000000000000.0,8000000.0,"1000.000000000000",600000000000000.0,-6000000000000.0]"#);
+    assert_snapshot!(text("[round(1.005, 2), round(2.675, 2), round(1250, -2), round(123456789012.345, 2), round(6000000000000.5), money(6000000000000.125)]"), @r#"[1.01,2.68,1300.0,123456789012.35,6000000000001.0,"6000000000000.13"]"#);
 }
 
 /// What one expression, or a few statements without a loop, would make.
