@@ -479,6 +479,8 @@ test("the world of a scenario is a tree that leads to the source", () =>
     await screenshot(page, "scenario-world");
     await tree.getByRole("treeitem", { name: "description" }).first().click();
     assert.equal(await page.evaluate(() => Boolean(document.activeElement?.shadowRoot)), true, "the editor has the focus");
+    // Lines that are not in sight are not in the page.
+    await page.keyboard.press("Control+Home");
     await typeAfter(page, "intent: card_dispute", ": no YAML");
     await page.getByText("The source cannot be read. This is the previous world.").waitFor();
     assert.ok(await added.isVisible(), "the world does not become empty");
