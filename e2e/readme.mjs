@@ -55,13 +55,14 @@ async function done(commands, variables) {
 }
 
 /** What a schema allows, for replies that are held to one: judges are content. */
-function example(schema) {
-  if (schema.enum) return schema.enum[0];
+function example(schema, place = 0) {
+  // In a list, each place has another one: judges score every criterion.
+  if (schema.enum) return schema.enum[place % schema.enum.length];
   switch ([schema.type].flat()[0]) {
     case "object":
-      return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, own]) => [name, example(own)]));
+      return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, own]) => [name, example(own, place)]));
     case "array":
-      return [];
+      return Array.from({ length: schema.minItems ?? 0 }, (_, place) => example(schema.items, place));
     case "string":
       return "Done.";
     case "boolean":
@@ -78,7 +79,7 @@ async function startModels() {
     for await (const part of request.setEncoding("utf8")) body += part;
     const { response_format: format, messages } = JSON.parse(body);
     const schema = format?.json_schema?.schema;
-    const content = schema ? JSON.stringify(example(schema)) : "Could you help me with that, please?";
+    const content = schema ? JSON.stringify(example(schema)) : "Could you please help me with that, as soon as you can?";
     const usage = { prompt_tokens: messages.length, completion_tokens: 9 };
     const message = { role: "assistant", content };
     response.writeHead(200, { "content-type": "application/json" });
