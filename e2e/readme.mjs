@@ -177,7 +177,7 @@ test("an export of a server is downloaded with a token", async () => {
   const made = await ask("POST", "/projects/default/exports", order);
   for (;;) {
     const { state } = await ask("GET", `/exports/${made.id}`);
-    if (state === "finished") break;
+    if (state === "ready") break;
     assert.ok(!["failed", "cancelled"].includes(state), state);
     await page.waitForTimeout(200);
   }
