@@ -83,7 +83,7 @@ impl TraitCorrelation {
     /// Fits the matrix to a CSV file: a line of trait names, then one line of numbers for each person.
     ///
     /// # Errors
-    /// What is no number, or why they cannot be fitted.
+    /// A cell is not a number, or the vectors cannot be fitted.
     pub fn fit_csv(text: &str) -> Result<Self, String> {
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
         let cells = |line: &str| line.split(',').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
