@@ -3,7 +3,7 @@
 pub mod access;
 mod analytics;
 mod annotations;
-mod answer_queue;
+pub mod answer_queue;
 mod answers;
 pub mod app;
 mod archive;
@@ -40,6 +40,7 @@ mod lookups;
 mod models;
 mod openapi;
 mod openenv;
+mod opening_queue;
 mod operations;
 mod ors;
 mod page;

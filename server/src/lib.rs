@@ -7,7 +7,7 @@ pub mod jobs;
 mod output;
 pub mod people;
 pub mod playable;
-mod player_process;
+pub mod player_process;
 pub mod postgres;
 pub mod reference;
 pub mod secret;

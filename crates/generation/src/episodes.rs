@@ -62,10 +62,10 @@ pub async fn run_of(
 pub const GROUPS_BY_CLIENTS: i32 = 1_000_000;
 
 /// Which episodes are opened.
-#[derive(Debug, Clone, Copy)]
-pub struct NewGroup<'a> {
+#[derive(Debug, Clone)]
+pub struct NewGroup {
     /// `None`: the next of the run.
-    pub scenario: Option<&'a str>,
+    pub scenario: Option<String>,
     /// What the user, the world and the faults are drawn by, beside the seed. `None`: a group of its own.
     pub group: Option<i32>,
     pub samples: i32,
@@ -84,26 +84,45 @@ pub enum OpenError {
     UsedUp,
 }
 
-/// Opens episodes of one group in the run of an order.
+/// Opens episodes of some groups in the run of an order: those of each group.
 ///
 /// # Errors
 /// [`OpenError`], or the run's documents do not hold what it plays.
 pub async fn open(
     tx: &mut PgConnection,
     library: &Library,
-    (run, CheckedOrder { config, terms }): (Uuid, &CheckedOrder),
-    new: NewGroup<'_>,
-) -> anyhow::Result<Vec<PlannedConversation>> {
-    let repertoire = Repertoire::of(library, config)?;
-    let room = storage::of_project(&mut *tx, terms.project).await?;
+    (run, order): (Uuid, &CheckedOrder),
+    groups: &[&NewGroup],
+) -> anyhow::Result<Vec<Vec<PlannedConversation>>> {
+    let repertoire = Repertoire::of(library, &order.config)?;
+    let samples: i32 = groups.iter().map(|group| group.samples).sum();
+    let room = storage::of_project(&mut *tx, order.terms.project).await?;
     // From here on others who open episodes of the run wait for the end of the transaction.
-    let Some(first) = episodes::reserve(&mut *tx, run, new.samples).await? else {
+    let Some(first) = episodes::reserve(&mut *tx, run, samples).await? else {
         let paused = episodes::paused_because(&mut *tx, run).await?;
         return Err(paused.map_or(OpenError::UsedUp, OpenError::Paused).into());
     };
-    let room = room.room_for_conversations(i64::from(first) + i64::from(new.samples));
+    let room = room.room_for_conversations(i64::from(first) + i64::from(samples));
     room.map_err(|no_room| OpenError::from(control::ControlError::from(no_room)))?;
-    let scenario = match new.scenario {
+    let (mut next, mut planned, mut rows) = (first, Vec::with_capacity(groups.len()), Vec::new());
+    for group in groups {
+        let (of_group, world) = plan_group(library, &repertoire, order, (next, group))?;
+        rows.extend(of_group.iter().map(|planned| (planned.clone(), world.clone())));
+        planned.push(of_group);
+        next += group.samples;
+    }
+    episodes::insert(tx, run, &rows).await?;
+    Ok(planned)
+}
+
+/// The episodes of a group, at positions from the first on, and the hash of their world.
+fn plan_group(
+    library: &Library,
+    repertoire: &Repertoire,
+    CheckedOrder { config, terms }: &CheckedOrder,
+    (first, new): (i32, &NewGroup),
+) -> anyhow::Result<(Vec<PlannedConversation>, String)> {
+    let scenario = match &new.scenario {
         Some(scenario) => scenario,
         None => {
             let turn = usize::try_from(first / new.samples.max(1))? % config.scenarios.len().max(1);
@@ -119,10 +138,7 @@ pub async fn open(
         let planned = repertoire.conversation(library, terms.seed, scenario, (position, group))?;
         Ok(PlannedConversation { id: new.id.unwrap_or(planned.id), ..planned })
     });
-    let planned = planned.collect::<anyhow::Result<Vec<_>>>()?;
-    let rows: Vec<_> = planned.iter().map(|planned| (planned.clone(), world.clone())).collect();
-    episodes::insert(tx, run, &rows).await?;
-    Ok(planned)
+    Ok((planned.collect::<anyhow::Result<Vec<_>>>()?, world))
 }
 
 /// A stored run of episodes.

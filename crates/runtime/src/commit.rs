@@ -51,6 +51,20 @@ struct QueuedEntry {
     kept: oneshot::Sender<Result<(), CommitError>>,
 }
 
+/// How many tasks a player plays, and has room for. By default there is no room.
+#[derive(Clone, Default)]
+pub struct Crowd {
+    in_play: Arc<AtomicUsize>,
+    room: usize,
+}
+
+impl Crowd {
+    /// Whether tasks that only wait take room that others soon need.
+    pub fn needs_room(&self) -> bool {
+        self.in_play.load(Ordering::Relaxed) * 2 >= self.room
+    }
+}
+
 /// A task that is played, as long as this is held.
 pub struct InPlay(Arc<AtomicUsize>);
 
@@ -78,6 +92,11 @@ impl CommitQueue {
             tasks.spawn(writer.work(Arc::clone(&waiting)));
         }
         Self { queue, in_play }
+    }
+
+    /// `room`: how many tasks the player plays at most.
+    pub fn crowd(&self, room: usize) -> Crowd {
+        Crowd { in_play: Arc::clone(&self.in_play), room }
     }
 
     /// Counts a task as played.

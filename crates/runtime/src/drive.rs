@@ -20,12 +20,13 @@ use anyhow::anyhow;
 use domain::chat::ChatReply;
 use domain::message::ToolCall;
 use domain::outcome::Blame;
-use domain::task::{AdvanceOutcome, Heard, OutsideAnswer, Request, RequestId, Task, advance};
+use domain::task::{AdvanceOutcome, Heard, Request, RequestId, Task, advance};
 use futures::channel::mpsc;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use serde_json::Value;
-use store::journal::{Completion, EncodedEvents, JournalEntry, ModelUsage, TaskFailure};
+use store::StoreError;
+use store::journal::{AnsweredRequest, Completion, EncodedEvents, JournalEntry, ModelUsage, TaskFailure};
 use store::outside_requests::OpenRequest;
 use store::tasks::PlannedTask;
 use tokio::sync::oneshot;
@@ -37,6 +38,7 @@ use crate::binding::Executor;
 use crate::commit::{CommitError, CommitQueue};
 use crate::inbox::{ExpectedAnswer, Inbox};
 use crate::loaded_run::{Halt, LoadedRun};
+use crate::local_answers::{GivenAnswer, Next, Receipt};
 use crate::prefetch::Prefetches;
 use crate::request_answer::RequestAnswer;
 use crate::run_kind::RunKind;
@@ -58,10 +60,20 @@ pub enum StopReason {
     #[error("waits for somebody outside")]
     Parked,
     #[error(transparent)]
-    NotKept(#[from] CommitError),
+    NotKept(CommitError),
     /// What is stored is no task of this run.
     #[error("{0:#}")]
     Broken(anyhow::Error),
+}
+
+impl From<CommitError> for StopReason {
+    fn from(error: CommitError) -> Self {
+        match &error {
+            // What was played on an answer that somebody else came before is forgotten, and the task is taken up from the journal.
+            CommitError::Refused(refused) if matches!(**refused, StoreError::AnsweredElsewhere) => Self::Parked,
+            _ => Self::NotKept(error),
+        }
+    }
 }
 
 impl StopReason {
@@ -177,6 +189,7 @@ pub async fn fail<K: RunKind>(
         usage: Vec::new(),
         answered: Vec::new(),
         opened: Vec::new(),
+        is_told: false,
     };
     queue.commit(entry).await?;
     Ok(failure)
@@ -222,7 +235,9 @@ struct Drive<'a, K: RunKind> {
     events: Vec<K::Event>,
     usage: Vec<ModelUsage>,
     /// Requests to somebody outside whose answers are in events that are not kept yet.
-    answered: Vec<i64>,
+    answered: Vec<AnsweredRequest>,
+    /// Tells whoever gave the last answer here what follows it.
+    receipt: Option<Receipt>,
     begins: bool,
     world: Option<Arc<str>>,
     prefetched: Prefetches<K::Responder>,
@@ -238,7 +253,7 @@ struct Drive<'a, K: RunKind> {
     /// Whether the database may have requests of this attempt.
     asked_outside: bool,
     /// Resolves when somebody ends the task early; `None` if nobody can, or the player ends.
-    ended_early: Option<oneshot::Receiver<OutsideAnswer>>,
+    ended_early: Option<oneshot::Receiver<GivenAnswer>>,
     /// Registered once for the attempt: to register and leave with each wait costs more than to poll.
     halted: Pin<Box<WaitForCancellationFutureOwned>>,
     /// It is not played again, whoever spoiled it.
@@ -281,6 +296,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
             events: Vec::new(),
             usage: Vec::new(),
             answered: Vec::new(),
+            receipt: None,
             begins,
             world: run.kind.world(planned),
             prefetched: Prefetches::default(),
@@ -393,11 +409,15 @@ impl<'a, K: RunKind> Drive<'a, K> {
             asked_outside: self.asked_outside,
         };
         let Some(queue) = self.queue else { return Ok(completion) };
-        let entry = self.entry(Some(completion.clone()))?;
+        let receipt = self.receipt.take();
+        let is_over = receipt.is_some() && completion.retry.is_none();
+        let next = is_over.then(|| Next::Ended(completion.failure.clone()));
+        let mut entry = self.entry(Some(completion.clone()))?;
+        entry.is_told = is_over;
         let run = self.run;
         // Hundreds wait here at a time: the task is dropped first, so that the next ones are played in the same memory.
         drop(self);
-        keep_entry(run, queue, entry).await?;
+        keep_told(run, queue, entry, (receipt, next)).await?;
         Ok(completion)
     }
 
@@ -411,9 +431,12 @@ impl<'a, K: RunKind> Drive<'a, K> {
             self.events.clear();
             return Ok(());
         };
+        let receipt = self.receipt.take();
         let mut entry = self.entry(None)?;
+        let next = opened.first().filter(|_| receipt.is_some()).map(|asked| Next::Asks(asked.body.clone()));
+        entry.is_told = next.is_some();
         entry.opened = opened;
-        Ok(keep_entry(self.run, queue, entry).await?)
+        Ok(keep_told(self.run, queue, entry, (receipt, next)).await?)
     }
 
     /// What has happened since the last time.
@@ -431,8 +454,23 @@ impl<'a, K: RunKind> Drive<'a, K> {
             usage: std::mem::take(&mut self.usage),
             answered: std::mem::take(&mut self.answered),
             opened: Vec::new(),
+            is_told: false,
         }))
     }
+}
+
+/// Keeps an entry, and tells whoever gave the answer that is in it what follows.
+async fn keep_told<K: RunKind>(
+    run: &LoadedRun<K>,
+    queue: &CommitQueue,
+    entry: Box<JournalEntry>,
+    (receipt, next): (Option<Receipt>, Option<Next>),
+) -> Result<(), CommitError> {
+    let Some(receipt) = receipt else { return keep_entry(run, queue, entry).await };
+    let events = entry.events.clone();
+    keep_entry(run, queue, entry).await?;
+    receipt.keep(events, next);
+    Ok(())
 }
 
 /// Keeps an entry, and counts what it takes of the disk: also if this is dropped while the entry is in the queue.

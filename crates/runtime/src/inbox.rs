@@ -2,11 +2,10 @@
 //! row, and the player that waits is told. A task is ended early by a row that comes with its answer. A crash loses nothing: the next
 //! player finds the row.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::task::OutsideAnswer;
 use parking_lot::Mutex;
 use sqlx::PgPool;
 use sqlx::postgres::PgListener;
@@ -18,28 +17,31 @@ use tokio::time::Instant;
 use tracing::{debug, warn};
 use uuid::Uuid;
 
+use crate::commit::Crowd;
+use crate::local_answers::{GivenAnswer, LocalAnswers};
+
 /// How often answers are looked for that nobody told of.
 const POLL: Duration = Duration::from_secs(1);
 
-/// For so long a task that may leave its player waits for an answer: agents that answer at once need no second claim.
+/// For so long a task that may leave its player waits for an answer in any case: agents that answer at once need no second claim.
 const SOON: Duration = Duration::from_millis(200);
+/// And for so long as nobody needs its room.
+const LONG: Duration = Duration::from_secs(10);
 /// How often requests are looked for that nobody answered in time.
 const EXPIRY: Duration = Duration::from_secs(10);
-
-/// Task and request.
-type Key = (Uuid, i64);
 
 /// The requests of one player that wait for somebody outside.
 #[derive(Clone)]
 pub struct Inbox {
     pool: PgPool,
     player: i64,
+    waiting: LocalAnswers,
+    crowd: Crowd,
     shared: Arc<Shared>,
 }
 
 #[derive(Default)]
 struct Shared {
-    waiting: Mutex<HashMap<Key, oneshot::Sender<OutsideAnswer>>>,
     /// Tasks of which a request may have been answered, or which somebody may have ended.
     told: Mutex<HashSet<Uuid>>,
     more: Notify,
@@ -54,18 +56,28 @@ impl Shared {
 
 /// The answer to a request, which is heard of from when this is made, also before the request is there.
 pub struct ExpectedAnswer {
-    answered: oneshot::Receiver<OutsideAnswer>,
-    parks: bool,
+    answered: oneshot::Receiver<GivenAnswer>,
+    /// Of a task that parks: who else needs its room.
+    parks: Option<Crowd>,
 }
 
 impl ExpectedAnswer {
-    /// Waits for the answer, however long that takes. One whose task parks is waited for only [`SOON`]; `None`: it stays where
-    /// others find it.
-    pub async fn wait(self) -> Option<OutsideAnswer> {
-        let soon = async { if self.parks { tokio::time::sleep(SOON).await } else { std::future::pending().await } };
+    /// Waits for the answer, however long that takes. One whose task parks is waited for [`SOON`], and up to [`LONG`] unless
+    /// somebody else needs its room. `None`: it stays where others find it.
+    pub async fn wait(self) -> Option<GivenAnswer> {
+        let parks = async {
+            let Some(crowd) = self.parks else { return std::future::pending().await };
+            let begun = Instant::now();
+            loop {
+                tokio::time::sleep(SOON).await;
+                if crowd.needs_room() || begun.elapsed() >= LONG {
+                    return;
+                }
+            }
+        };
         let answered = tokio::select! {
             answered = self.answered => answered,
-            () = soon => return None,
+            () = parks => return None,
         };
         match answered {
             Ok(answer) => Some(answer),
@@ -77,8 +89,8 @@ impl ExpectedAnswer {
 
 impl Inbox {
     /// Starts what brings the answers, as long as `tasks` lives.
-    pub fn start(pool: &PgPool, player: i64, tasks: &mut JoinSet<()>) -> Self {
-        let inbox = Self { pool: pool.clone(), player, shared: Arc::default() };
+    pub fn start(pool: &PgPool, player: i64, (waiting, crowd): (LocalAnswers, Crowd), tasks: &mut JoinSet<()>) -> Self {
+        let inbox = Self { pool: pool.clone(), player, waiting, crowd, shared: Arc::default() };
         tasks.spawn(inbox.clone().bring_answers());
         tasks.spawn(expire(pool.clone()));
         inbox
@@ -91,25 +103,21 @@ impl Inbox {
         tokio::join!(self.deliver(), self.listen());
     }
 
-    /// Makes ready for the answer to a request.
-    pub fn expect(&self, request: &OpenRequest) -> ExpectedAnswer {
-        let answered = self.answered((request.task, request.request));
+    /// Makes ready for the answer to a request. `is_bounded`: its run bounds what is played of it at once, so a task that waits takes
+    /// the place of another one.
+    pub fn expect(&self, request: &OpenRequest, is_bounded: bool) -> ExpectedAnswer {
+        let answered = self.waiting.expect(request);
         self.shared.more.notify_one();
-        ExpectedAnswer { answered, parks: request.parks }
+        let crowd = || if is_bounded { Crowd::default() } else { self.crowd.clone() };
+        ExpectedAnswer { answered, parks: request.parks.then(crowd) }
     }
 
     /// Resolves when somebody ends the task early.
-    pub fn expect_end(&self, task: Uuid) -> oneshot::Receiver<OutsideAnswer> {
-        let ended = self.answered((task, END_EARLY));
+    pub fn expect_end(&self, task: Uuid) -> oneshot::Receiver<GivenAnswer> {
+        let ended = self.waiting.expect_stored((task, END_EARLY));
         // Somebody may have ended it while no player had it. Without this, models are asked until the next poll.
         self.shared.tell(task);
         ended
-    }
-
-    fn answered(&self, key: Key) -> oneshot::Receiver<OutsideAnswer> {
-        let (answer, answered) = oneshot::channel();
-        self.shared.waiting.lock().insert(key, answer);
-        answered
     }
 
     /// Puts a request where others find it. It may be there already, and be answered.
@@ -138,24 +146,16 @@ impl Inbox {
             if !is_told {
                 poll = Instant::now() + POLL;
             }
-            let keys: Vec<Key> = {
-                let mut waiting = self.shared.waiting.lock();
-                waiting.retain(|_, answer| !answer.is_closed());
-                waiting.keys().filter(|(task, _)| !is_told || told.contains(task)).copied().collect()
-            };
+            if is_told && told.is_empty() {
+                continue;
+            }
+            let keys = self.waiting.wanted(|task| !is_told || told.contains(&task));
             if keys.is_empty() {
                 continue;
             }
             let found = async { outside_requests::answers(db.get().await?, &keys).await };
             match found.await {
-                Ok(found) => {
-                    let mut waiting = self.shared.waiting.lock();
-                    for (key, answer) in found {
-                        if let Some(waits) = waiting.remove(&key) {
-                            let _ = waits.send(answer);
-                        }
-                    }
-                }
+                Ok(found) => self.waiting.deliver(found),
                 Err(error) => {
                     warn!(%error, "cannot look for answers from outside");
                     db.release();

@@ -27,6 +27,7 @@ use crate::heartbeat::{self, LAST_WORDS};
 use crate::inbox::Inbox;
 use crate::jobs::{self, Handlers};
 use crate::loaded_run::RunControl;
+use crate::local_answers::LocalAnswers;
 use crate::run_signals::{self, Runs};
 use crate::runnable::Runnable;
 use crate::storage;
@@ -75,11 +76,18 @@ pub struct Player<R: Runnable> {
     runs: Arc<Runs<R>>,
     /// What is done about jobs here, beside playing.
     jobs: Option<Handlers>,
+    answers: LocalAnswers,
 }
 
 impl<R: Runnable> Player<R> {
     pub fn new(pool: PgPool, resources: R::Resources, options: Options) -> Self {
-        Self { pool, options, resources, runs: Arc::default(), jobs: None }
+        Self { pool, options, resources, runs: Arc::default(), jobs: None, answers: LocalAnswers::default() }
+    }
+
+    /// Takes answers to its tasks here, and not from the database alone.
+    #[must_use]
+    pub fn with_answers(self, answers: LocalAnswers) -> Self {
+        Self { answers, ..self }
     }
 
     /// Works on jobs, too.
@@ -129,9 +137,10 @@ impl<R: Runnable> Player<R> {
         let runs = Arc::clone(&self.runs);
         let here = move || runs.lock().values().cloned().collect();
         background.spawn(storage::watch(self.pool.clone(), poll, here, disks));
-        let inbox = Inbox::start(&self.pool, id, &mut background);
         let mut writers = JoinSet::new();
         let queue = CommitQueue::start(&self.pool, id, &given_up, &mut writers);
+        let crowd = queue.crowd(self.options.concurrency);
+        let inbox = Inbox::start(&self.pool, id, (self.answers.clone(), crowd), &mut background);
         let claims = Claims::new(self.pool.clone(), id);
         let unplayable = UnplayableRuns::new(self.pool.clone(), id, self.options.only.is_some());
         let db = KeptConnection::of(&self.pool);

@@ -1,5 +1,7 @@
 //! Who changed what.
 
+use std::slice;
+
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sqlx::PgConnection;
@@ -19,16 +21,21 @@ pub struct Entry {
 }
 
 pub async fn insert(db: &mut PgConnection, entry: &Entry) -> Result<()> {
+    insert_all(db, slice::from_ref(entry)).await
+}
+
+pub async fn insert_all(db: &mut PgConnection, entries: &[Entry]) -> Result<()> {
+    let texts = |of: fn(&Entry) -> String| entries.iter().map(of).collect::<Vec<_>>();
     sqlx::query!(
         "INSERT INTO audit_log (at, actor, token, project_id, action, subject, detail)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
-        entry.at,
-        entry.actor,
-        entry.token,
-        entry.project_id,
-        entry.action,
-        entry.subject,
-        entry.detail
+         SELECT * FROM unnest($1::timestamptz[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::jsonb[])",
+        &entries.iter().map(|entry| entry.at).collect::<Vec<_>>(),
+        &texts(|entry| entry.actor.clone()),
+        &entries.iter().map(|entry| entry.token.clone()).collect::<Vec<_>>() as &[Option<String>],
+        &entries.iter().map(|entry| entry.project_id).collect::<Vec<_>>() as &[Option<Uuid>],
+        &texts(|entry| entry.action.clone()),
+        &texts(|entry| entry.subject.clone()),
+        &entries.iter().map(|entry| entry.detail.clone()).collect::<Vec<_>>()
     )
     .execute(db)
     .await?;

@@ -9,6 +9,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use sqlx::{PgConnection, PgPool};
 use tokio::sync::{mpsc, oneshot};
+use tracing::debug;
 
 use super::{KeptConnection, Result, StoreError};
 
@@ -59,7 +60,7 @@ async fn work<K: Clone + Eq + Hash, V: Clone>(
         batch.retain(|waiting| !waiting.found.is_closed());
         let keys: HashSet<&K> = batch.iter().map(|waiting| &waiting.key).collect();
         let keys: Vec<K> = keys.into_iter().cloned().collect();
-        match look_up(&mut db, look_up_all, &keys).await {
+        match look_up_with_retry(&mut db, look_up_all, &keys).await {
             Ok(found) => {
                 for WaitingKey { key, found: tell } in batch.drain(..) {
                     let _ = tell.send(Ok(found.get(&key).cloned()));
@@ -82,6 +83,23 @@ async fn work<K: Clone + Eq + Hash, V: Clone>(
         if waiting.is_empty() {
             db.release();
         }
+    }
+}
+
+/// Looks keys up, and once more by a new connection if the first one breaks: it does no harm to look up twice. A pool that has no
+/// connection was waited for long enough.
+async fn look_up_with_retry<K: Clone + Eq + Hash, V>(
+    db: &mut KeptConnection,
+    look_up_all: LookUpAll<K, V>,
+    keys: &[K],
+) -> Result<HashMap<K, V>> {
+    match look_up(db, look_up_all, keys).await {
+        Err(StoreError::Database(sqlx::Error::PoolTimedOut)) => Err(sqlx::Error::PoolTimedOut.into()),
+        Err(error) if error.is_outage() => {
+            debug!(%error, "looked up again by another connection");
+            look_up(db, look_up_all, keys).await
+        }
+        found => found,
     }
 }
 

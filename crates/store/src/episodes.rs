@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use domain::api::RunState;
 use domain::outcome::{Blame, Outcome};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sqlx::PgConnection;
@@ -111,6 +112,22 @@ pub struct Episode {
     pub events: Option<NewEvents>,
 }
 
+impl Episode {
+    /// One that begins.
+    pub fn new(run: Uuid, planned: PlannedConversation) -> Self {
+        Self {
+            run,
+            planned,
+            waiting: None,
+            by_endpoint: false,
+            outcome: None,
+            run_state: RunState::Running,
+            paused_because: None,
+            events: None,
+        }
+    }
+}
+
 /// The events of an episode after one, as they were when the rest of it was read.
 #[derive(Debug, Clone)]
 pub struct NewEvents {
@@ -120,6 +137,11 @@ pub struct NewEvents {
 }
 
 impl NewEvents {
+    /// Events as JSON, the first of them right after `after`.
+    pub fn new(after: i32, encoded: impl IntoIterator<Item = String>) -> Self {
+        Self { after, encoded: encoded.into_iter().collect() }
+    }
+
     /// # Errors
     /// They are no events of this type.
     pub fn read<E: DeserializeOwned>(&self, task: Uuid) -> Result<Vec<E>> {
@@ -127,8 +149,8 @@ impl NewEvents {
     }
 }
 
-/// The turn of an agent that is waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The turn of an agent that is waited for, as the body of its request says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct AgentRequest {
     /// The event that the turn will be.
     pub turn: u32,

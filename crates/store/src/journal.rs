@@ -38,9 +38,20 @@ pub struct JournalEntry {
     pub completion: Option<Completion>,
     pub usage: Vec<ModelUsage>,
     /// Requests to somebody outside whose answers the events hold.
-    pub answered: Vec<i64>,
+    pub answered: Vec<AnsweredRequest>,
     /// Requests to somebody outside that follow from the events, and are there as soon as these are.
     pub opened: Vec<OpenRequest>,
+    /// Whoever waits for what it opens, or for its end, is told without the database.
+    pub is_told: bool,
+}
+
+/// A request to somebody outside whose answer is taken.
+#[derive(Debug, Clone, Copy)]
+pub struct AnsweredRequest {
+    /// Its id within the task.
+    pub request: i64,
+    /// The database does not have the answer. If it has one, that was given first.
+    pub is_local: bool,
 }
 
 /// How a task ended.
@@ -135,20 +146,29 @@ pub async fn commit(
     now: DateTime<Utc>,
 ) -> Result<bool> {
     let mut tx = db.begin().await?;
-    if !players::hold(&mut tx, writer.player).await? {
+    let kept = write(&mut tx, writer, entries, now).await;
+    match kept {
+        Ok(true) => tx.commit().await?,
+        // At once: what is played again from the journal would wait for what this transaction has written.
+        Ok(false) | Err(_) => drop(tx.rollback().await),
+    }
+    kept
+}
+
+async fn write(db: &mut PgConnection, writer: Writer, entries: &[&JournalEntry], now: DateTime<Utc>) -> Result<bool> {
+    if !players::hold(&mut *db, writer.player).await? {
         return Ok(false);
     }
-    complete(&mut tx, entries, now).await?;
-    copy(&mut tx, TASKS, tasks(entries, now)).await?;
-    copy(&mut tx, EVENTS, Some(all_events(entries, now))).await?;
-    keep_events_for_retries(&mut tx, entries).await?;
-    close_requests(&mut tx, entries).await?;
-    open_requests(&mut tx, entries).await?;
-    copy(&mut tx, VERDICTS, verdicts(entries, now)?).await?;
-    tally(&mut tx, writer, entries).await?;
+    complete(&mut *db, entries, now).await?;
+    copy(&mut *db, TASKS, tasks(entries, now)).await?;
+    copy(&mut *db, EVENTS, Some(all_events(entries, now))).await?;
+    keep_events_for_retries(&mut *db, entries).await?;
+    close_requests(&mut *db, entries).await?;
+    open_requests(&mut *db, entries).await?;
+    copy(&mut *db, VERDICTS, verdicts(entries, now)?).await?;
+    tally(&mut *db, writer, entries).await?;
     let usage = entries.iter().flat_map(|entry| entry.usage.iter().map(|usage| (entry.run, usage)));
-    count_usage(&mut tx, writer, &usage.collect::<Vec<_>>()).await?;
-    tx.commit().await?;
+    count_usage(&mut *db, writer, &usage.collect::<Vec<_>>()).await?;
     Ok(true)
 }
 
@@ -182,17 +202,18 @@ async fn keep_events_for_retries(db: &mut PgConnection, entries: &[&JournalEntry
 
 async fn close_requests(db: &mut PgConnection, entries: &[&JournalEntry]) -> Result<()> {
     let taken = entries.iter().flat_map(|entry| entry.answered.iter().map(|request| (entry.planned.id, *request)));
-    let taken: Vec<(Uuid, i64)> = taken.collect();
+    let taken: Vec<(Uuid, AnsweredRequest)> = taken.collect();
     if !taken.is_empty() {
         outside_requests::forget(db, &taken).await?;
     }
     let ended = completions(entries).filter(|(_, completion)| completion.asked_outside);
-    let tasks: Vec<Uuid> = ended.map(|(entry, _)| entry.planned.id).collect();
+    let tasks: Vec<(Uuid, bool)> = ended.map(|(entry, _)| (entry.planned.id, entry.is_told)).collect();
     if tasks.is_empty() { Ok(()) } else { outside_requests::close(db, &tasks).await }
 }
 
 async fn open_requests(db: &mut PgConnection, entries: &[&JournalEntry]) -> Result<()> {
-    let opened: Vec<&OpenRequest> = entries.iter().flat_map(|entry| &entry.opened).collect();
+    let opened = entries.iter().flat_map(|entry| entry.opened.iter().map(|opened| (opened, entry.is_told)));
+    let opened: Vec<(&OpenRequest, bool)> = opened.collect();
     if opened.is_empty() { Ok(()) } else { outside_requests::open_all(db, &opened).await }
 }
 

@@ -193,6 +193,8 @@ pub enum StoreError {
     Deleted { what: &'static str, id: Uuid },
     #[error("a task has ended already, and cannot end again")]
     EndedAlready,
+    #[error("a request has another answer already")]
+    AnsweredElsewhere,
 }
 
 impl StoreError {

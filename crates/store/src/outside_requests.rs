@@ -9,6 +9,7 @@ use serde_json::Value;
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
+use super::journal::AnsweredRequest;
 use super::{BadRow, Result, StoreError, claims, interval, players};
 
 /// Where players hear that a request was answered.
@@ -39,34 +40,36 @@ pub struct OpenRequest {
 pub async fn open(db: &mut PgConnection, player: i64, new: &OpenRequest) -> Result<()> {
     let mut tx = db.begin().await?;
     if players::hold(&mut tx, player).await? {
-        open_all(&mut tx, &[new]).await?;
+        open_all(&mut tx, &[(new, false)]).await?;
     }
     Ok(tx.commit().await?)
 }
 
-/// Puts requests where others find them, and says so. They may be there already, from a player that died or left the task while it
+/// Puts requests where others find them, each with whether those who wait for it are told by somebody else; else this says so. They may be there already, from a player that died or left the task while it
 /// waited; they were announced then and are not announced again. A task that has ended, or whose run was cancelled, gets none. The
 /// transaction holds the player: nobody else ends its tasks meanwhile.
-pub(crate) async fn open_all(db: &mut PgConnection, new: &[&OpenRequest]) -> Result<()> {
+pub(crate) async fn open_all(db: &mut PgConnection, new: &[(&OpenRequest, bool)]) -> Result<()> {
     sqlx::query!(
         "WITH new AS (
-             SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::interval[], $7::bool[])
-                 AS new (task, request, run, kind, body, patience, parks)
+             SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::interval[], $7::bool[], $9::bool[])
+                 AS new (task, request, run, kind, body, patience, parks, is_told)
          ), opened AS (
              INSERT INTO requests (task_id, request, run_id, kind, body, expires_at, parks)
              SELECT task, request, run, new.kind, body::json, now() + patience, parks
              FROM new JOIN tasks ON tasks.id = task JOIN runs ON runs.id = run
              WHERE outcome IS NULL AND state <> 'cancelled'
-             ON CONFLICT (task_id, request) DO NOTHING RETURNING task_id
-         ) SELECT pg_notify($8, task_id::text) FROM opened",
-        &new.iter().map(|new| new.task).collect::<Vec<_>>(),
-        &new.iter().map(|new| new.request).collect::<Vec<_>>(),
-        &new.iter().map(|new| new.run).collect::<Vec<_>>(),
-        &new.iter().map(|new| new.kind.clone()).collect::<Vec<_>>(),
-        &new.iter().map(|new| new.body.to_string()).collect::<Vec<_>>(),
-        &new.iter().map(|new| new.patience.map(interval)).collect::<Vec<_>>() as _,
-        &new.iter().map(|new| new.parks).collect::<Vec<_>>(),
-        WAITING
+             ON CONFLICT (task_id, request) DO NOTHING RETURNING task_id, requests.request
+         ) SELECT pg_notify($8, task_id::text) FROM opened JOIN new ON new.task = task_id AND new.request = opened.request
+           WHERE NOT is_told",
+        &new.iter().map(|(new, _)| new.task).collect::<Vec<_>>(),
+        &new.iter().map(|(new, _)| new.request).collect::<Vec<_>>(),
+        &new.iter().map(|(new, _)| new.run).collect::<Vec<_>>(),
+        &new.iter().map(|(new, _)| new.kind.clone()).collect::<Vec<_>>(),
+        &new.iter().map(|(new, _)| new.body.to_string()).collect::<Vec<_>>(),
+        &new.iter().map(|(new, _)| new.patience.map(interval)).collect::<Vec<_>>() as _,
+        &new.iter().map(|(new, _)| new.parks).collect::<Vec<_>>(),
+        WAITING,
+        &new.iter().map(|(_, is_told)| *is_told).collect::<Vec<_>>()
     )
     .fetch_all(db)
     .await?;
@@ -204,26 +207,32 @@ pub async fn answers(db: &mut PgConnection, of: &[(Uuid, i64)]) -> Result<Vec<((
 }
 
 /// Forgets requests whose answers are in the journal now.
-pub(crate) async fn forget(db: &mut PgConnection, taken: &[(Uuid, i64)]) -> Result<()> {
-    let (tasks, requests): (Vec<Uuid>, Vec<i64>) = taken.iter().copied().unzip();
-    sqlx::query!(
-        "DELETE FROM requests USING unnest($1::uuid[], $2::bigint[]) AS taken (task, id)
-         WHERE task_id = task AND request = id",
-        &tasks,
-        &requests
-    )
-    .execute(db)
-    .await?;
-    Ok(())
+///
+/// # Errors
+/// [`StoreError::AnsweredElsewhere`]: one whose answer is not in the database has another one there, or is gone.
+pub(crate) async fn forget(db: &mut PgConnection, taken: &[(Uuid, AnsweredRequest)]) -> Result<()> {
+    let forgotten = sqlx::query_scalar!(
+        r#"DELETE FROM requests USING unnest($1::uuid[], $2::bigint[], $3::bool[]) AS taken (task, id, is_local)
+           WHERE task_id = task AND request = id AND (answered_at IS NULL OR NOT is_local) RETURNING is_local AS "is_local!""#,
+        &taken.iter().map(|(task, _)| *task).collect::<Vec<_>>(),
+        &taken.iter().map(|(_, answered)| answered.request).collect::<Vec<_>>(),
+        &taken.iter().map(|(_, answered)| answered.is_local).collect::<Vec<_>>()
+    );
+    let forgotten = forgotten.fetch_all(db).await?.into_iter().filter(|is_local| *is_local).count();
+    let local = taken.iter().filter(|(_, answered)| answered.is_local).count();
+    if forgotten == local { Ok(()) } else { Err(StoreError::AnsweredElsewhere) }
 }
 
-/// Forgets the requests of tasks that have ended, and tells who waits for their ends.
-pub(crate) async fn close(db: &mut PgConnection, tasks: &[Uuid]) -> Result<()> {
+/// Forgets the requests of tasks that have ended, each with whether those who wait for its end are told by somebody else; else this
+/// tells them.
+pub(crate) async fn close(db: &mut PgConnection, tasks: &[(Uuid, bool)]) -> Result<()> {
+    let (tasks, is_told): (Vec<Uuid>, Vec<bool>) = tasks.iter().copied().unzip();
     sqlx::query!(
         "WITH closed AS (DELETE FROM requests WHERE task_id = ANY($2))
-         SELECT pg_notify($1, id::text) FROM unnest($2::uuid[]) AS id",
+         SELECT pg_notify($1, id::text) FROM unnest($2::uuid[], $3::bool[]) AS ended (id, is_told) WHERE NOT is_told",
         WAITING,
-        tasks
+        &tasks,
+        &is_told
     )
     .fetch_all(db)
     .await?;

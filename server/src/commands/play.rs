@@ -26,7 +26,7 @@ use crate::telemetry;
 use generation::services;
 use rows::RowResources;
 use runtime::jobs::{self, Handlers};
-use runtime::{Disks, ModelClients, Options};
+use runtime::{Disks, LocalAnswers, ModelClients, Options};
 use sandbox::Sandbox;
 use store::Outage as _;
 use store::claims::QuarantinePolicy;
@@ -50,7 +50,7 @@ pub struct Play {
     /// Folder of the private PostgreSQL, whose disk must have room (for internal use)
     #[arg(long, value_name = "DIR", hide = true)]
     database_folder: Option<PathBuf>,
-    /// Stop when standard input closes, and answer each line there with figures (for internal use)
+    /// Standard input is a socket: answer what is asked there, and stop when it closes (for internal use)
     #[arg(long, hide = true)]
     child: bool,
     /// Only work on jobs (for internal use)
@@ -95,13 +95,13 @@ impl PlayerArgs {
     pub async fn play(
         &self,
         pool: PgPool,
-        resources: RowResources,
+        (resources, answers): (RowResources, LocalAnswers),
         jobs: Handlers,
         disks: Disks,
         stop: &CancellationToken,
     ) -> anyhow::Result<()> {
         let options = Options { disks, ..self.options() };
-        Player::new(pool, resources, options).with_jobs(jobs).play(stop).await
+        Player::new(pool, resources, options).with_jobs(jobs).with_answers(answers).play(stop).await
     }
 
     /// Plays what is in quarantine, one task at a time, until nothing is left there.
@@ -198,8 +198,10 @@ async fn play(args: &Play, connection: &Connection, stop: &CancellationToken) ->
     let tools = args.tools.read()?;
     let clients = player.clients().with_services(services::registered(&tools));
     let _following = runtime::follow(pool, &clients);
+    let answers = LocalAnswers::default();
     if args.child {
-        player_process::obey(stop.clone(), clients.clone());
+        let socket = player_process::server_socket().context("--child is for processes that groundstate starts")?;
+        player_process::obey(socket, stop.clone(), clients.clone(), answers.clone());
     }
     let files = args.files.clone().unwrap_or_else(|| args.connection.data_dir().join("files"));
     let objects = args.objects.as_deref().filter(|place| !place.is_empty()).map(Objects::open).transpose()?;
@@ -227,7 +229,7 @@ async fn play(args: &Play, connection: &Connection, stop: &CancellationToken) ->
     let folders = [args.files.as_deref(), objects, args.database_folder.as_deref(), connection.folder()];
     let disks = Disks::of(folders.into_iter().flatten().map(Path::to_owned).collect());
     let (playing, ()) = tokio::join!(
-        player.play(pool.clone(), resources, handlers, disks, stop),
+        player.play(pool.clone(), (resources, answers), handlers, disks, stop),
         player_process::watch(&order, pool, stop)
     );
     playing

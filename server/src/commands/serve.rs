@@ -96,7 +96,7 @@ async fn both(
     let clients = args.player.clients();
     let files = args.storage.files(&args.connection);
     let objects = args.storage.objects(&args.connection)?;
-    let (link, asked) = PlayerLink::channel();
+    let link = PlayerLink::default();
     let app = App::new(Setup {
         pool: connection.pool.clone(),
         registry: models_file::read(&args.project)?,
@@ -105,7 +105,7 @@ async fn both(
         tools: args.tools.read()?,
         libraries: Cache::default(),
         sandbox: Sandbox::of_this_program(),
-        player: Some(link),
+        player: Some(link.clone()),
         files: files.clone(),
         objects: objects.clone(),
         https: args.https,
@@ -122,7 +122,7 @@ async fn both(
         database_url: connection.url.clone(),
         drain: args.player.drain(),
     };
-    tokio::try_join!(served, player_process::supervise(&order, &connection.pool, asked, stop))?;
+    tokio::try_join!(served, player_process::supervise(&order, &connection.pool, &link, stop))?;
     Ok(())
 }
 

@@ -14,6 +14,7 @@ use super::answer_queue::AnswerQueue;
 use super::endpoint_agents::EndpointAgents;
 use super::episode_signals::EpisodeSignals;
 use super::lookups::Lookups;
+use super::opening_queue::OpeningQueue;
 use super::shares::AllShares;
 use datasets::index::Index;
 use datasets::search::IndexCache;
@@ -62,9 +63,10 @@ struct Shared {
     searched: IndexCache,
     shares: AllShares,
     episode_views: EpisodeViews,
-    episodes: EpisodeSignals,
+    episodes: Arc<EpisodeSignals>,
     endpoint_agents: EndpointAgents,
     agents_answers: AnswerQueue,
+    opening_queue: OpeningQueue,
     lookups: Lookups,
 }
 
@@ -73,12 +75,13 @@ impl App {
         setup.clients = setup.clients.with_services(services::registered(&setup.tools));
         let index = Index::new(setup.pool.clone());
         let searched = IndexCache::new(setup.objects.clone(), setup.files.join("indexes"));
-        let episodes = EpisodeSignals::new(&setup.pool, &setup.stop);
+        let episodes = Arc::new(EpisodeSignals::new(&setup.pool, &setup.stop));
         Self(Arc::new(Shared {
             index,
             searched,
             shares: AllShares::default(),
             episode_views: EpisodeViews::new(setup.pool.clone(), setup.libraries.clone()),
+            opening_queue: OpeningQueue::start(&setup.pool, &episodes),
             episodes,
             endpoint_agents: EndpointAgents::new(),
             agents_answers: AnswerQueue::start(&setup.pool),
@@ -126,6 +129,11 @@ impl App {
         &self.0.agents_answers
     }
 
+    /// Where episodes are opened.
+    pub fn opening_queue(&self) -> &OpeningQueue {
+        &self.0.opening_queue
+    }
+
     /// What many requests look up at once.
     pub fn lookups(&self) -> &Lookups {
         &self.0.lookups
@@ -151,6 +159,11 @@ impl App {
 
     pub fn clients(&self) -> &ModelClients {
         &self.0.setup.clients
+    }
+
+    /// The player that this process keeps, if it keeps one.
+    pub fn player(&self) -> Option<&PlayerLink> {
+        self.0.setup.player.as_ref()
     }
 
     pub fn watched(&self) -> MonitoredProcess {

@@ -33,12 +33,21 @@ impl Audit {
     ///
     /// # Errors
     /// The entry cannot be written, or the database is away: then nothing is changed.
-    pub async fn commit(&self, mut tx: Transaction<'_, Postgres>) -> Result<()> {
-        let mut entry = self.entry();
-        entry.at = clock::now();
-        audit::insert(&mut tx, &entry).await?;
+    pub async fn commit(&self, tx: Transaction<'_, Postgres>) -> Result<()> {
+        Self::commit_all(tx, [self]).await
+    }
+
+    /// Likewise, changes of several requests.
+    pub async fn commit_all<'a>(
+        mut tx: Transaction<'_, Postgres>,
+        all: impl IntoIterator<Item = &'a Self>,
+    ) -> Result<()> {
+        let all: Vec<&Self> = all.into_iter().collect();
+        let at = clock::now();
+        let entries: Vec<Entry> = all.iter().map(|audit| Entry { at, ..audit.entry() }).collect();
+        audit::insert_all(&mut tx, &entries).await?;
         tx.commit().await?;
-        self.note(|noted| noted.settled = true);
+        all.iter().for_each(|audit| audit.note(|noted| noted.settled = true));
         Ok(())
     }
 

@@ -52,6 +52,11 @@ impl EpisodeSignals {
         let notify = Arc::clone(self.waiting.lock().entry(episode).or_default());
         Signal { episode, notify, hears_all, waiting: Arc::clone(&self.waiting) }
     }
+
+    /// Tells who waits for an episode in this process: its player told this process, and nobody else.
+    pub fn tell(&self, episode: Uuid) {
+        tell(&self.waiting, episode);
+    }
 }
 
 async fn listen(pool: &PgPool, waiting: &Waiting, is_listening: &AtomicBool) -> sqlx::Result<()> {
@@ -61,13 +66,19 @@ async fn listen(pool: &PgPool, waiting: &Waiting, is_listening: &AtomicBool) -> 
     listener.listen(WAITING).await?;
     is_listening.store(true, Ordering::Relaxed);
     while let Some(told) = listener.try_recv().await? {
-        let waits = told.payload().parse().ok().and_then(|id: Uuid| waiting.lock().get(&id).cloned());
-        if let Some(waits) = waits {
-            waits.notify_waiters();
-            waits.notify_one();
+        if let Ok(id) = told.payload().parse() {
+            tell(waiting, id);
         }
     }
     Ok(())
+}
+
+fn tell(waiting: &Waiting, episode: Uuid) {
+    let waits = waiting.lock().get(&episode).cloned();
+    if let Some(waits) = waits {
+        waits.notify_waiters();
+        waits.notify_one();
+    }
 }
 
 /// Somebody waits for an episode until this is dropped.

@@ -31,10 +31,11 @@ use super::blind;
 use super::caller::Caller;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{self, Body, Path, Query};
+use super::opening_queue::OpenedEpisode;
 use super::shown_once::ShownOnce;
 use endpoint::EndpointAgent;
 use environment::ProjectSettings;
-use play::{Closing, OpenedEpisode};
+use play::Closing;
 use view::Since;
 
 /// How long a request waits for what follows. Shorter than any request may take.
@@ -89,7 +90,7 @@ pub async fn create(
     };
     environment::choose_split(&mut environment, new.split)?;
     let id = new.id.as_deref().map(|id| extract::id("/id", id)).transpose()?;
-    let group = NewGroup { scenario: new.scenario.as_deref(), group: new.group, samples: samples.cast_signed(), id };
+    let group = NewGroup { scenario: new.scenario.clone(), group: new.group, samples: samples.cast_signed(), id };
     let tokens_of = new.token.then_some(runner.caller.id);
     let opened = opened(&app, &settings, &environment, group, tokens_of, audit).await?;
     let (Some(agent), Some(endpoint)) = (agent, &new.agent) else {
@@ -115,7 +116,7 @@ async fn opened(
     app: &App,
     settings: &ProjectSettings,
     environment: &Environment,
-    group: NewGroup<'_>,
+    group: NewGroup,
     tokens_of: Option<Uuid>,
     audit: Audit,
 ) -> Result<Vec<OpenedEpisode>> {
@@ -177,7 +178,7 @@ pub async fn send(
     let (turn, reply) = message::reply(message)?;
     let taken = play::send(&app, id, turn, &AgentTurn::Reply(reply)).await?;
     let since = Since::Turn(taken.turn);
-    let now = play::next_turn_or_end(&app, id, taken.signal, PATIENCE).await?;
+    let now = taken.next(&app, PATIENCE).await?;
     let episode = view::of_stored(&app, now, since).await?;
     Ok(Json(as_seen_by(&app, &runner.caller, runner.project, episode).await?))
 }

@@ -74,6 +74,9 @@ pub enum HttpError {
     Busy(String),
     #[error("it took too long")]
     TimedOut,
+    /// A fault of ours, after which the same request may be sent again.
+    #[error("{0}")]
+    Unavailable(String),
     #[error("the stored data is inconsistent")]
     Damaged(String),
     #[error("something went wrong in the server")]
@@ -120,7 +123,7 @@ impl HttpError {
             Self::HeadersTooLong(..) => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooManyAttempts(_) | Self::Busy(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TimedOut | Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Store(StoreError::Database(e)) | Self::Database(e) if away(e) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Damaged(_) | Self::Internal(_) | Self::Store(_) | Self::Database(_) => {
                 StatusCode::INTERNAL_SERVER_ERROR

@@ -3,12 +3,14 @@
 //! routes stand at the root.
 //!
 //! A session is an episode with the session's id. The header `X-Deployment` names an environment, `ENVIRONMENT` or
-//! `PROJECT/ENVIRONMENT`. The user is a tool, [`tools::reply`], because trainers know no turns of users.
+//! `PROJECT/ENVIRONMENT`. The user is a tool, [`tools::reply_name`], because trainers know no turns of users.
 
 mod call;
 pub mod caller;
+pub mod closing;
 pub mod tasks;
 pub mod tools;
+pub mod turn;
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -23,11 +25,15 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use domain::api::episodes::{Episode, EpisodeState};
 use domain::message::Message;
-use futures::stream;
+use futures::channel::mpsc::{self, UnboundedSender};
+use futures::{StreamExt, future, stream};
 use generation::episodes::NewGroup;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use store::episodes::Episode as StoredEpisode;
 use store::projects;
+use tokio::time::timeout;
+use tracing::warn;
 use uuid::Uuid;
 
 use super::app::App;
@@ -39,12 +45,14 @@ use super::extract;
 use super::limits;
 use super::route::any;
 use caller::{Session, TrainerOf};
-use tasks::TaskList;
+use tasks::{EpisodeTask, TaskList};
 
 /// How long the first turn of an episode is waited for before the client is asked to try again.
 const FIRST_TURN: Duration = Duration::from_secs(40);
 /// The client gives up a stream that says nothing for 30 seconds.
 const HEARTBEAT: Duration = Duration::from_secs(10);
+/// How long a client waits for the end of the episode that it leaves. The episode ends also if that takes longer.
+const TO_LEAVE: Duration = Duration::from_secs(10);
 
 pub fn routes(app: &App) -> Router<App> {
     Router::new()
@@ -124,11 +132,21 @@ async fn create(
     bytes: Bytes,
 ) -> OrsResult<Response> {
     let id = caller::session_id(&headers)?;
+    let CreateBody { split, index, task_spec } = body(&bytes)?;
+    let list = TaskList::of(&app, &trainer, split.as_deref()).await?;
+    let task = match (index, &task_spec) {
+        (Some(index), None) => list.at(index)?,
+        (None, Some(spec)) => list.of_spec(spec)?,
+        _ => return Err(HttpError::invalid("", "give `split` and `index`, or `task_spec`").into()),
+    };
     let of = projects::of_conversation(&mut *app.pool().acquire().await?, id).await?.map(|project| project.id);
     match of {
-        Some(project) if project == trainer.project => audit.nothing_changed(),
+        Some(project) if project == trainer.project => {
+            audit.nothing_changed();
+            check_task(&play::get(&app, id).await?, &task)?;
+        }
         Some(_) => return Err(HttpError::Conflict("the session belongs to another project".to_owned()).into()),
-        None => open(&app, &trainer, id, &bytes, audit).await?,
+        None => open(&app, &list, &task, id, audit).await?,
     }
     let episode = play::agents_turn_or_end(&app, id, FIRST_TURN).await?;
     if episode.outcome.is_none() && episode.waiting.is_none() {
@@ -139,24 +157,29 @@ async fn create(
     Ok(Json(json!({"sid": id.to_string()})).into_response())
 }
 
-async fn open(app: &App, trainer: &TrainerOf, id: Uuid, bytes: &Bytes, audit: Audit) -> OrsResult<()> {
-    let CreateBody { split, index, task_spec } = body(bytes)?;
-    let list = TaskList::of(app, trainer, split.as_deref()).await?;
-    let task = match (index, &task_spec) {
-        (Some(index), None) => list.at(index)?,
-        (None, Some(spec)) => list.of_spec(spec)?,
-        _ => return Err(HttpError::invalid("", "give `split` and `index`, or `task_spec`").into()),
-    };
-    let group = NewGroup { scenario: Some(&task.scenario), group: Some(task.group), samples: 1, id: Some(id) };
-    match play::open_checked(app, (&list.library, &list.order), group, None, audit).await {
-        // The same request came a moment before, by another connection.
-        Err(HttpError::Store(error)) if error.is_twice() => {}
+async fn open(app: &App, list: &TaskList, task: &EpisodeTask, id: Uuid, audit: Audit) -> OrsResult<()> {
+    let group = NewGroup { scenario: Some(task.scenario.clone()), group: Some(task.group), samples: 1, id: Some(id) };
+    match play::open_checked(app, list.opening(group, audit)).await {
+        // Another request for the session came a moment before, by another connection.
+        Err(HttpError::Store(error)) if error.is_twice() => check_task(&play::get(app, id).await?, task)?,
         opened => drop(opened?),
     }
     Ok(())
 }
 
-/// The agent has said what it had to say: an episode that has not ended is verified as it stands.
+/// # Errors
+/// The session has another task.
+fn check_task(episode: &StoredEpisode, task: &EpisodeTask) -> OrsResult<()> {
+    let planned = &episode.planned;
+    if (&planned.scenario, planned.repeat) == (&task.scenario, task.group) {
+        return Ok(());
+    }
+    let why = format!("the session has the task {}/{}; create another session", planned.scenario, planned.repeat);
+    Err(HttpError::Conflict(why).into())
+}
+
+/// The agent has said what it had to say: an episode that has not ended is verified as it stands. Clients do not ask again if this
+/// fails, so it goes on without them.
 async fn delete(
     State(app): State<App>,
     headers: HeaderMap,
@@ -170,7 +193,13 @@ async fn delete(
         let has_said = episode.messages.iter().any(|message| matches!(message, Message::Assistant { .. }));
         let has_spoken = has_said || episode.refused.is_some();
         let how = if has_spoken { Closing::Verified } else { Closing::GivenUp };
-        play::end(&app, id, &how).await?;
+        let ending = tokio::spawn(async move {
+            let ended = closing::end_at_last(&app, id, &how).await;
+            ended.inspect_err(|error| warn!(episode = %id, %error, "an episode whose session was deleted goes on"))
+        });
+        if let Ok(ended) = timeout(TO_LEAVE, ending).await {
+            ended.map_err(|error| HttpError::Internal(error.into()))??;
+        }
     }
     let id = caller::session_id(&headers).map(|id| id.to_string()).unwrap_or_default();
     Ok(Json(json!({"sid": id})))
@@ -210,11 +239,14 @@ fn opening(episode: &Episode) -> (String, String) {
     (instructions.to_owned(), said.join("\n"))
 }
 
-/// A stream that says something now and then while its only answer is awaited.
-fn answered_in_a_stream(task_id: String, answer: impl Future<Output = Event> + Send + 'static) -> Response {
-    let first = Event::default().event("task_id").data(task_id);
-    let events = stream::once(async { Ok::<_, Infallible>(first) });
-    let events = futures::StreamExt::chain(events, stream::once(async { Ok(answer.await) }));
+/// A stream of the events that `work` sends. Comments tell now and then that it goes on. When nobody reads it any more, `work` ends.
+fn in_a_stream<W>(work: impl FnOnce(UnboundedSender<Event>) -> W) -> Response
+where
+    W: Future<Output = ()> + Send + 'static,
+{
+    let (sender, events) = mpsc::unbounded();
+    let work = stream::once(work(sender)).filter_map(|()| future::ready(None));
+    let events = stream::select(events, work).map(Ok::<_, Infallible>);
     Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT).text("ping")).into_response()
 }
 

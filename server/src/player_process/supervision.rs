@@ -13,8 +13,7 @@ use tokio::time::{Instant, interval, sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
-use super::PlayerProcess;
-use super::question::Questions;
+use super::{PlayerLink, PlayerProcess};
 
 /// How often it is looked whether the player says that it lives.
 const LOOK: Duration = Duration::from_secs(5);
@@ -35,21 +34,24 @@ pub struct PlayerOrder {
     pub drain: Duration,
 }
 
-/// Until it is asked to stop.
+/// Until it is asked to stop. `link`: asks the player that lives.
 ///
 /// # Errors
 /// No player can start, or the first says why it cannot play.
 pub async fn supervise(
     order: &PlayerOrder,
     pool: &PgPool,
-    mut asked: Questions,
+    link: &PlayerLink,
     stop: &CancellationToken,
 ) -> anyhow::Result<()> {
     let (mut wait, mut none_began) = (WAIT, true);
     loop {
         let mut process = PlayerProcess::start(&order.arguments, &order.database_url, order.drain)?;
         let (begun, pid) = (Instant::now(), process.pid());
-        let end = life(&mut process, pid, pool, &mut asked, stop).await;
+        let connected = process.socket().map(|socket| link.connect(socket));
+        let end = life(&mut process, pid, pool, stop).await;
+        // Who still waits for an answer learns that none comes.
+        drop(connected);
         match &end {
             ProcessEnd::Asked => {
                 process.stop().await;
@@ -94,22 +96,12 @@ impl ProcessEnd {
     }
 }
 
-async fn life(
-    process: &mut PlayerProcess,
-    pid: Option<i32>,
-    pool: &PgPool,
-    asked: &mut Questions,
-    stop: &CancellationToken,
-) -> ProcessEnd {
+async fn life(process: &mut PlayerProcess, pid: Option<i32>, pool: &PgPool, stop: &CancellationToken) -> ProcessEnd {
     let mut looks = interval(LOOK);
     loop {
         tokio::select! {
             status = process.ended() => return ProcessEnd::of(status),
             () = stop.cancelled() => return ProcessEnd::Asked,
-            Some((question, answer)) = asked.recv() => {
-                // Nobody may wait for it any more.
-                drop(answer.send(process.ask(question).await.unwrap_or_default()));
-            }
             _ = looks.tick() => if let Some(pid) = pid && is_silent(pool, pid).await {
                 warn!(pid, "the player has not said for too long that it lives, and is killed");
                 process.kill().await;

@@ -12,7 +12,7 @@ mod conversations;
 mod corpora;
 pub mod datasets;
 mod documents;
-mod episodes;
+pub mod episodes;
 mod exports;
 pub mod followed;
 mod headers;
@@ -23,6 +23,7 @@ mod judgings;
 mod limits;
 mod metrics;
 mod models;
+mod openenv;
 mod orders;
 mod ors;
 mod other;
@@ -53,6 +54,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use server::http::ConnectionLimits;
 use server::http::app::{App, Setup};
+use server::player_process::PlayerLink;
 use server::secret;
 use sqlx::PgPool;
 use store::clock;
@@ -79,6 +81,8 @@ pub struct TestApp {
     pub pool: PgPool,
     client: Client,
     token: String,
+    /// Asks the player that the server keeps, once a test starts one.
+    pub link: PlayerLink,
     /// Where the server keeps files.
     files: TempDir,
     /// Jobs are worked on, and leases renewed, as long as somebody asks here.
@@ -111,7 +115,7 @@ impl TestApp {
         let files = tempfile::tempdir().unwrap();
         let clients = ModelClients::new(hasty());
         let sandbox = support::jobs::sandbox();
-        let stop = CancellationToken::new();
+        let (stop, link) = (CancellationToken::new(), PlayerLink::default());
         let setup = Setup {
             pool: pool.clone(),
             registry,
@@ -126,7 +130,7 @@ impl TestApp {
             stop: stop.clone(),
             libraries: Cache::default(),
             sandbox: sandbox.clone(),
-            player: None,
+            player: Some(link.clone()),
         };
         let handlers = server::jobs::handlers(&setup.clients, &sandbox).of(&BY_ITSELF);
         let (own, working) = (pool.clone(), stop.clone());
@@ -139,7 +143,7 @@ impl TestApp {
         let root = if first { "root" } else { "root-again" };
         let token = token(pool, somebody(pool, root, true).await, &[Scope::Admin]).await;
         let working = Arc::new(stop.drop_guard());
-        Self { url, pool: pool.clone(), client: http_client().build().unwrap(), token, files, working }
+        Self { url, pool: pool.clone(), client: http_client().build().unwrap(), token, link, files, working }
     }
 
     /// The secret of whoever asks here.
@@ -168,8 +172,8 @@ impl TestApp {
     /// The same app, asked with another token, or with none.
     pub fn with_token(&self, token: String) -> Self {
         let files = tempfile::tempdir().unwrap();
-        let (url, working) = (self.url.clone(), Arc::clone(&self.working));
-        Self { url, pool: self.pool.clone(), client: http_client().build().unwrap(), token, files, working }
+        let (url, link, working) = (self.url.clone(), self.link.clone(), Arc::clone(&self.working));
+        Self { url, pool: self.pool.clone(), client: http_client().build().unwrap(), token, link, files, working }
     }
 
     pub async fn get(&self, path: &str) -> Response {

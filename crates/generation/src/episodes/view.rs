@@ -14,6 +14,7 @@ use engine::Conversation;
 use projects::library::{Cache, Library};
 use sqlx::{PgConnection, PgPool};
 use store::conversations::PlannedConversation;
+use store::episodes::{AgentRequest, NewEvents};
 use store::{StoreError, episodes as stored, events};
 use uuid::Uuid;
 
@@ -30,6 +31,15 @@ pub enum Since {
     Message(usize),
     /// Those from an event on.
     Turn(u32),
+}
+
+/// What followed a turn of the agent.
+pub struct FollowedTurn {
+    /// From the turn on, as JSON.
+    pub events: Vec<String>,
+    /// The next turn, unless the episode has ended.
+    pub waiting: Option<AgentRequest>,
+    pub outcome: Option<Outcome>,
 }
 
 /// Shows episodes, and remembers what the next look at one needs.
@@ -49,10 +59,25 @@ impl EpisodeViews {
     ///
     /// # Errors
     /// The documents do not hold what it plays.
-    pub fn begin(&self, library: &Library, order: &CheckedOrder, new: &PlannedConversation) -> anyhow::Result<()> {
+    pub fn begin(
+        &self,
+        library: &Library,
+        order: &CheckedOrder,
+        (run, new): (Uuid, &PlannedConversation),
+    ) -> anyhow::Result<()> {
         let case = plan::case(library, &order.config, order.terms.seed, new)?;
-        self.recent.keep(new.id, Conversation::new(Arc::new(case)));
+        self.recent.keep(stored::Episode::new(run, new.clone()), Conversation::new(Arc::new(case)));
         Ok(())
+    }
+
+    /// An episode after a turn that its player said was taken, with what followed. `None` if it was not looked at lately: the database
+    /// knows.
+    pub fn after_turn(&self, id: Uuid, turn: u32, followed: FollowedTurn) -> Option<stored::Episode> {
+        let FollowedTurn { events, waiting, outcome } = followed;
+        let (last, stored) = self.recent.get(id)?;
+        let after = i32::try_from(turn).ok()? - 1;
+        let events = Some(NewEvents::new(after, events));
+        (last == after).then_some(stored::Episode { waiting, outcome, events, ..stored })
     }
 
     /// The number of the last event of an episode that is remembered here.
@@ -90,7 +115,7 @@ impl EpisodeViews {
             id: id.to_string(),
             run: stored.run.to_string(),
             playbook: conversation.case().playbook.spec.name.clone(),
-            scenario: stored.planned.scenario,
+            scenario: stored.planned.scenario.clone(),
             group: stored.planned.repeat,
             state,
             turn: stored.waiting.map(|waiting| waiting.turn),
@@ -99,11 +124,11 @@ impl EpisodeViews {
             skipped,
             tools: conversation.functions(agent),
             refused: refused.map(|refusal| refusal.reason.clone()),
-            result: stored.outcome.map(|outcome| result(transcript, &outcome)),
+            result: stored.outcome.as_ref().map(|outcome| result(transcript, outcome)),
             token: None,
         };
         if episode.state != EpisodeState::Ended {
-            self.recent.keep(id, conversation);
+            self.recent.keep(stored, conversation);
         }
         Ok(episode)
     }

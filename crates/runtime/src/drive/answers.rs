@@ -8,13 +8,14 @@ use domain::event::Usage;
 use domain::role::RoleId;
 use domain::task::{OutsideAnswer, Request, Resolution, Task};
 use llm::{Answer, Failure, ModelError};
-use store::journal::ModelUsage;
+use store::journal::{AnsweredRequest, ModelUsage};
 use tokio::time::Instant;
 use tracing::warn;
 
 use super::{Drive, RequestTimes, StopReason};
 use crate::binding::ModelBinding;
 use crate::loaded_run::LoadedRun;
+use crate::local_answers::GivenAnswer;
 use crate::prefetch::UnusedPrefetch;
 use crate::request_answer::RequestAnswer;
 use crate::run_kind::RunKind;
@@ -50,8 +51,10 @@ impl<K: RunKind> Drive<'_, K> {
                 }
                 Resolution::Lost { reason }
             }
-            RequestAnswer::Outside(Ok(answer)) => {
-                self.answered.push(request.id.0.cast_signed());
+            RequestAnswer::Outside(Ok(GivenAnswer { answer, receipt })) => {
+                let is_local = receipt.is_some();
+                self.answered.push(AnsweredRequest { request: request.id.0.cast_signed(), is_local });
+                self.receipt = receipt;
                 match answer {
                     OutsideAnswer::Message(message) => Resolution::Message(message),
                     OutsideAnswer::Lost(reason) => Resolution::Lost { reason },

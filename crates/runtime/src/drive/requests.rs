@@ -18,6 +18,7 @@ use tracing::{Instrument, info_span};
 use super::{Drive, HeardReply, NewestText, PartialReply, RequestTimes, StopReason, TimedAnswer};
 use crate::binding::{Executor, OutsideParty};
 use crate::loaded_run::Halt;
+use crate::local_answers::GivenAnswer;
 use crate::prefetch::prefetched_or;
 use crate::request_answer::RequestAnswer;
 use crate::run_kind::{ModelCall, ReplyListener, RunKind};
@@ -59,7 +60,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
                 Some(answer) = self.answers.next() => return Ok(ControlFlow::Continue(answer)),
                 () = &mut self.halted => return Err(StopReason::Halted(Halt::AtOnce)),
                 ended = ended_early => {
-                    if let Ok(OutsideAnswer::Lost(reason)) = ended {
+                    if let Ok(GivenAnswer { answer: OutsideAnswer::Lost(reason), .. }) = ended {
                         return Ok(ControlFlow::Break(reason));
                     }
                     // The player ends.
@@ -136,7 +137,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
                     Some((_, expected)) => self.hear_outside(async move { Ok(expected.wait().await) }),
                     None => {
                         let open = self.outside_request(request, party);
-                        let expected = inbox.expect(&open);
+                        let expected = inbox.expect(&open, self.is_bounded());
                         self.hear_outside(async move {
                             inbox.open(&open).await?;
                             Ok(expected.wait().await)
@@ -204,10 +205,15 @@ impl<'a, K: RunKind> Drive<'a, K> {
             }
             let open = self.outside_request(request, party);
             self.asked_outside = true;
-            self.expected.push((request.id, inbox.expect(&open)));
+            self.expected.push((request.id, inbox.expect(&open, self.is_bounded())));
             opened.push(open);
         }
         opened
+    }
+
+    /// Whether its run bounds what is played of it at once.
+    fn is_bounded(&self) -> bool {
+        self.run.control.run.max_in_flight.is_some()
     }
 
     fn outside_request(&self, request: &Request<K::Responder>, party: &OutsideParty) -> OpenRequest {
@@ -227,7 +233,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
     /// A request that somebody outside answers is kept in the database: at a pause nobody waits for it.
     fn hear_outside(
         &self,
-        answer: impl Future<Output = store::Result<Option<OutsideAnswer>>> + Send + 'a,
+        answer: impl Future<Output = store::Result<Option<GivenAnswer>>> + Send + 'a,
     ) -> BoxFuture<'a, RequestAnswer> {
         let stopped = self.run.control.stopped_asking();
         async move {

@@ -56,6 +56,7 @@ async fn a_commit_of_a_player_that_was_given_up_is_refused_and_another_goes_on(p
         usage: Vec::new(),
         answered: Vec::new(),
         opened: Vec::new(),
+        is_told: false,
     };
     let id = entry.planned.id;
     assert!(matches!(queue.commit(entry).await, Err(CommitError::GivenUp)));

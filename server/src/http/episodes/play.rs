@@ -1,17 +1,17 @@
 //! What is done with episodes, however it is asked for.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 use std::time::Duration;
 
 use domain::api::RunState;
 use domain::api::episodes::Environment;
 use domain::chat::AgentTurn;
+use domain::outcome::Outcome;
 use domain::task::OutsideAnswer;
-use generation::episodes::{self, GROUPS_BY_CLIENTS, NewGroup, OpenError, message};
-use generation::order::CheckedOrder;
-use projects::library::Library;
-use sqlx::{PgConnection, Postgres, Transaction};
-use store::conversations::PlannedConversation;
+use generation::episodes::view::FollowedTurn;
+use generation::episodes::{GROUPS_BY_CLIENTS, NewGroup, message};
+use generation::plan::RunConfig;
 use store::episodes::{AgentRequest, Episode};
 use store::{outside_requests, players};
 use tokio::time::{Instant, sleep, sleep_until};
@@ -19,11 +19,13 @@ use uuid::Uuid;
 
 use super::PATIENCE;
 use super::environment::{self, ProjectSettings};
+use super::view;
 use crate::http::app::App;
 use crate::http::audit::Audit;
 use crate::http::episode_signals::Signal;
 use crate::http::error::{HttpError, Result};
-use crate::people;
+use crate::http::opening_queue::{OpenedEpisode, OpenedGroup, Opening, with_tokens};
+use crate::player_process::{EpisodeFailure, NextState, NextTurn, NoAnswer, TurnAnswer};
 
 /// How often it is looked where an episode stands that nobody told of.
 const POLL: Duration = Duration::from_secs(1);
@@ -32,47 +34,46 @@ const TO_END: Duration = Duration::from_secs(10);
 /// A client that can be kept waiting waits this long for users that are models, and for somebody who plays.
 const LONG_PATIENCE: Duration = Duration::from_mins(10);
 
-/// An episode that was opened.
-pub struct OpenedEpisode {
-    pub id: Uuid,
-    /// The secret of its token, if it got one.
-    pub token: Option<String>,
-    /// Hears of its first turn, if it was opened just now.
-    pub signal: Option<Signal>,
-}
-
 /// Opens episodes of one group of an environment. `tokens_of`: who is to have a token for each of them.
 pub async fn open(
     app: &App,
     settings: &ProjectSettings,
     environment: &Environment,
-    group: NewGroup<'_>,
+    group: NewGroup,
     tokens_of: Option<Uuid>,
     audit: Audit,
 ) -> Result<Vec<OpenedEpisode>> {
     let order = settings.checked(app, environment).await.map_err(environment::within)?;
-    open_checked(app, (&settings.library, &order), group, tokens_of, audit).await
+    let library = Arc::clone(&settings.library);
+    open_checked(app, Opening { library, order: Arc::new(order), group, tokens_of, audit }).await
 }
 
-/// Opens episodes of one group of an order that was checked. `tokens_of`: who is to have a token for each of them.
-pub async fn open_checked(
-    app: &App,
-    order: (&Library, &CheckedOrder),
-    group: NewGroup<'_>,
-    tokens_of: Option<Uuid>,
-    audit: Audit,
-) -> Result<Vec<OpenedEpisode>> {
-    let (mut tx, new) = begin(app, order, group, &audit).await?;
-    let mut opened = with_tokens(&mut tx, new.iter().map(|new| new.id).collect(), tokens_of).await?;
-    // What is told once they are there is heard.
-    opened.iter_mut().for_each(|opened| opened.signal = Some(app.episodes().of(opened.id)));
-    audit.commit(tx).await?;
+/// Opens episodes of one group of an order that was checked.
+pub async fn open_checked(app: &App, opening: Opening) -> Result<Vec<OpenedEpisode>> {
+    let Opening { library, order, group, .. } = &opening;
+    check_group(&order.config, group)?;
+    let (library, order) = (Arc::clone(library), Arc::clone(order));
+    let OpenedGroup { run, planned, opened } = app.opening_queue().open(opening).await?;
     // One that is opened with many others may be looked at much later.
-    if let [only] = new.as_slice() {
-        let (library, order) = order;
-        app.episode_views().begin(library, order, only)?;
+    if let [only] = planned.as_slice() {
+        app.episode_views().begin(&library, &order, (run, only))?;
     }
     Ok(opened)
+}
+
+/// # Errors
+/// The run plays no such scenario, or clients cannot number a group like this.
+fn check_group(config: &RunConfig, group: &NewGroup) -> Result<()> {
+    if let Some(scenario) = &group.scenario
+        && !config.scenarios.iter().any(|known| known == scenario)
+    {
+        let hint = domain::problem::did_you_mean(scenario, config.scenarios.iter().map(String::as_str));
+        return Err(HttpError::invalid("/scenario", format!("the environment does not play `{scenario}`{hint}")));
+    }
+    if group.group.is_some_and(|group| !(0..GROUPS_BY_CLIENTS).contains(&group)) {
+        return Err(HttpError::invalid("/group", format!("must be from 0 to {}", GROUPS_BY_CLIENTS - 1)));
+    }
+    Ok(())
 }
 
 /// An episode that is open already. `tokens_of`: who is to have a token for it, in place of their earlier one.
@@ -88,56 +89,40 @@ pub async fn open_again(app: &App, id: Uuid, tokens_of: Option<Uuid>, audit: Aud
     Ok(opened)
 }
 
-async fn with_tokens(db: &mut PgConnection, ids: Vec<Uuid>, of: Option<Uuid>) -> Result<Vec<OpenedEpisode>> {
-    let Some(user) = of else {
-        return Ok(ids.into_iter().map(|id| OpenedEpisode { id, token: None, signal: None }).collect());
-    };
-    let secrets = people::keep_episode_tokens(db, user, &ids).await?;
-    let secrets = secrets.ok_or_else(|| {
-        HttpError::invalid(
-            "/token",
-            "another user has a token of this episode; only they can replace it, so leave it out",
-        )
-    })?;
-    let opened = ids.into_iter().zip(secrets);
-    Ok(opened.map(|(id, secret)| OpenedEpisode { id, token: Some(secret), signal: None }).collect())
-}
-
-/// Episodes that are open once the transaction is committed.
-async fn begin(
-    app: &App,
-    (library, order): (&Library, &CheckedOrder),
-    group: NewGroup<'_>,
-    audit: &Audit,
-) -> Result<(Transaction<'static, Postgres>, Vec<PlannedConversation>)> {
-    if let Some(scenario) = group.scenario
-        && !order.config.scenarios.iter().any(|known| known == scenario)
-    {
-        let hint = domain::problem::did_you_mean(scenario, order.config.scenarios.iter().map(String::as_str));
-        return Err(HttpError::invalid("/scenario", format!("the environment does not play `{scenario}`{hint}")));
-    }
-    if group.group.is_some_and(|group| !(0..GROUPS_BY_CLIENTS).contains(&group)) {
-        return Err(HttpError::invalid("/group", format!("must be from 0 to {}", GROUPS_BY_CLIENTS - 1)));
-    }
-    let mut tx = app.pool().begin().await?;
-    let run = episodes::run_of(&mut tx, library, order).await?;
-    let opened = episodes::open(&mut tx, library, (run, order), group).await.map_err(|error| {
-        match error.downcast::<OpenError>() {
-            Ok(OpenError::Refused(refused)) => store::StoreError::from(refused).into(),
-            Ok(closed) => HttpError::Conflict(closed.to_string()),
-            Err(error) => error.into(),
-        }
-    })?;
-    audit.subject(run);
-    Ok((tx, opened))
-}
-
 /// A turn of the agent that was taken.
 pub struct TakenTurn {
+    episode: Uuid,
     /// The event that it will be.
     pub turn: u32,
-    /// Hears what follows it.
-    pub signal: Signal,
+    followed: Followed,
+}
+
+/// Where it is found what follows a turn.
+enum Followed {
+    /// The player told it.
+    Here(Box<Episode>),
+    /// It is in the database, and `Signal` hears when.
+    Stored(Signal),
+}
+
+impl TakenTurn {
+    /// Where the episode stands when it is the agent's turn again, or at its end, or after this time.
+    pub async fn next(self, app: &App, patience: Duration) -> Result<Episode> {
+        match self.followed {
+            Followed::Here(episode) => Ok(*episode),
+            Followed::Stored(signal) => next_turn_or_end(app, self.episode, signal, patience).await,
+        }
+    }
+
+    /// Likewise, for clients that can be kept waiting.
+    ///
+    /// # Errors
+    /// The run does not go on.
+    pub async fn next_at_last(self, app: &App) -> Result<Episode> {
+        let episode = self.episode;
+        let now = self.next(app, PATIENCE).await?;
+        at_last(app, episode, now).await
+    }
 }
 
 /// Takes a turn of the agent. `turn`: the one that is meant, if that was said.
@@ -146,13 +131,70 @@ pub async fn send(app: &App, id: Uuid, turn: Option<u32>, said: &AgentTurn) -> R
         message::check_size(reply)?;
     }
     let signal = app.episodes().of(id);
+    let said = serde_json::to_value(said).map_err(|error| HttpError::Internal(error.into()))?;
+    let said = OutsideAnswer::Message(said);
+    let (turn, is_lost) = match to_own_player(app, id, turn, &said).await {
+        PlayerSaid::Followed(next) => return Ok(followed(app, id, next, signal)),
+        PlayerSaid::Taken(turn) => return Ok(TakenTurn { episode: id, turn, followed: Followed::Stored(signal) }),
+        PlayerSaid::Refused => (turn, false),
+        PlayerSaid::Lost => (turn, true),
+    };
     let turn = match turn {
         Some(turn) => turn,
         None => open_turn(&get(app, id).await?)?.turn,
     };
-    let said = serde_json::to_value(said).map_err(|error| HttpError::Internal(error.into()))?;
-    answer(app, id, turn, OutsideAnswer::Message(said)).await?;
-    Ok(TakenTurn { turn, signal })
+    match answer(app, id, turn, said).await {
+        // Its player took it and died: it was kept, and what follows it is played by another one.
+        Err(HttpError::Conflict(_)) if is_lost && view::is_turn(app, id, turn).await? => {}
+        answered => answered?,
+    }
+    Ok(TakenTurn { episode: id, turn, followed: Followed::Stored(signal) })
+}
+
+/// What this server's own player says to a turn of an agent.
+enum PlayerSaid {
+    /// It does not play the episode, or it is not its agent's turn. There may be no such player.
+    Refused,
+    /// The player ended meanwhile.
+    Lost,
+    Taken(u32),
+    Followed(NextTurn),
+}
+
+/// Gives a turn to this server's own player, which plays most of its episodes: that is cheaper than to tell it by the database.
+async fn to_own_player(app: &App, id: Uuid, turn: Option<u32>, said: &OutsideAnswer) -> PlayerSaid {
+    let Some(player) = app.player() else { return PlayerSaid::Refused };
+    let told = tokio::select! {
+        told = player.turn(id, turn, said) => told,
+        // A model that plays the user may take longer than anybody waits for an answer.
+        () = sleep(PATIENCE) => Err(NoAnswer::Lost),
+        () = app.stop().cancelled() => Err(NoAnswer::Lost),
+    };
+    match told {
+        Ok(TurnAnswer::Followed(next)) => PlayerSaid::Followed(next),
+        Ok(TurnAnswer::Taken { turn }) => PlayerSaid::Taken(turn),
+        Ok(TurnAnswer::Refused) | Err(NoAnswer::NotAsked) => PlayerSaid::Refused,
+        Err(NoAnswer::Lost) => PlayerSaid::Lost,
+    }
+}
+
+fn followed(app: &App, id: Uuid, next: NextTurn, signal: Signal) -> TakenTurn {
+    app.episodes().tell(id);
+    let turn = next.turn;
+    let (waiting, outcome) = match next.state {
+        NextState::Waits(request) => (serde_json::from_value(request).ok(), None),
+        NextState::Ended(None) => (None, Some(Outcome::Accepted)),
+        NextState::Ended(Some(EpisodeFailure { blame, reason })) => {
+            (None, blame.parse().ok().map(|blame| Outcome::Failed { blame, reason }))
+        }
+    };
+    let events = next.events.into_iter().map(|event| event.get().to_owned()).collect();
+    let after = FollowedTurn { events, waiting, outcome };
+    let followed = match app.episode_views().after_turn(id, turn, after) {
+        Some(episode) if episode.waiting.is_some() || episode.outcome.is_some() => Followed::Here(Box::new(episode)),
+        _ => Followed::Stored(signal),
+    };
+    TakenTurn { episode: id, turn, followed }
 }
 
 /// Gives up an episode whose agent cannot answer.

@@ -7,6 +7,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use domain::api::episodes::Environment;
 use domain::corpus::Side;
+use generation::episodes::NewGroup;
 use generation::order::CheckedOrder;
 use projects::library::Library;
 use serde::Deserialize;
@@ -19,6 +20,7 @@ use crate::http::app::App;
 use crate::http::audit::Audit;
 use crate::http::episodes::environment::{self, ProjectSettings};
 use crate::http::error::{HttpError, Result};
+use crate::http::opening_queue::Opening;
 
 /// Tasks that are listed at once.
 const MOST_LISTED: usize = 100_000;
@@ -33,7 +35,7 @@ pub struct EpisodeTask {
 pub struct TaskList {
     pub environment: Environment,
     pub library: Arc<Library>,
-    pub order: CheckedOrder,
+    pub order: Arc<CheckedOrder>,
     groups: u32,
     name: String,
 }
@@ -55,11 +57,16 @@ impl TaskList {
                 .ok_or_else(|| HttpError::NotFound(format!("there is no environment or playbook `{name}`")))?,
         };
         environment::choose_split(&mut environment, side)?;
-        let order = settings.checked(app, &environment).await?;
+        let order = Arc::new(settings.checked(app, &environment).await?);
         let library = settings.library;
         let name = trainer.environment.clone().unwrap_or_else(|| "env".to_owned());
         let groups = environment.groups.unwrap_or(1);
         Ok(Self { environment, library, order, groups, name })
+    }
+
+    /// A group of its order that is to be opened.
+    pub fn opening(&self, group: NewGroup, audit: Audit) -> Opening {
+        Opening { library: Arc::clone(&self.library), order: Arc::clone(&self.order), group, tokens_of: None, audit }
     }
 
     fn scenarios(&self) -> &[String] {
@@ -102,6 +109,21 @@ impl TaskList {
             "playbook": scenario.map(|scenario| scenario.playbook.as_str()).unwrap_or_default(),
             "family": scenario.map(|scenario| scenario.family()).unwrap_or_default(),
         })
+    }
+
+    /// The tools of all tasks: those of each playbook, and the one that speaks to the user.
+    pub fn tools(&self) -> Vec<Value> {
+        let mut playbooks: Vec<&str> = Vec::new();
+        for scenario in self.scenarios() {
+            let playbook = self.library.scenarios.get(scenario).map_or("", |scenario| scenario.playbook.as_str());
+            if !playbooks.contains(&playbook) {
+                playbooks.push(playbook);
+            }
+        }
+        let variant = self.environment.variant.as_deref();
+        let functions = playbooks.iter().filter_map(|name| self.library.playbooks.get(*name));
+        let functions: Vec<_> = functions.flat_map(|playbook| playbook.functions(playbook.agent(variant))).collect();
+        tool_list::of(&functions)
     }
 
     fn specs(&self, from: usize, to: usize) -> Vec<Value> {
@@ -183,18 +205,7 @@ pub async fn range(State(app): State<App>, trainer: TrainerOf, audit: Audit, byt
     Ok(Json(json!({"tasks": list.specs(place(asked.start, 0), place(asked.stop, len)), "env_name": list.name})))
 }
 
-/// The tools of all tasks: those of each playbook, and the one that speaks to the user.
 pub async fn tools(State(app): State<App>, trainer: TrainerOf) -> OrsResult<Json<Value>> {
     let list = TaskList::of(&app, &trainer, None).await?;
-    let mut playbooks: Vec<&str> = Vec::new();
-    for scenario in list.scenarios() {
-        let playbook = list.library.scenarios.get(scenario).map_or("", |scenario| scenario.playbook.as_str());
-        if !playbooks.contains(&playbook) {
-            playbooks.push(playbook);
-        }
-    }
-    let variant = list.environment.variant.as_deref();
-    let functions = playbooks.iter().filter_map(|name| list.library.playbooks.get(*name));
-    let functions: Vec<_> = functions.flat_map(|playbook| playbook.functions(playbook.agent(variant))).collect();
-    Ok(Json(json!({"tools": tool_list::of(&functions)})))
+    Ok(Json(json!({"tools": list.tools()})))
 }

@@ -13,12 +13,15 @@ use llm::PoolSpec;
 use projects::library::Files;
 use reqwest::{Method, Response, StatusCode};
 use rows::RowResources;
-use runtime::{ModelClients, Options};
+use runtime::{LocalAnswers, ModelClients, Options};
 use serde_json::{Value, json};
 use server::playable::Player;
+use server::player_process::obey;
 use sqlx::PgPool;
+use tokio::net::UnixStream;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::{TestApp, archive};
 use crate::support::endpoint::{self, Endpoint, says, silence};
@@ -62,6 +65,21 @@ async fn with_workflow(app: TestApp) -> TestApp {
 /// A player beside the server, until it is dropped.
 pub fn player(pool: &PgPool, concurrency: usize) -> DropGuard {
     player_with(pool, concurrency, ModelClients::new(hasty()))
+}
+
+/// The player that the server of an app keeps, until it is dropped. Turns of agents go to it, as to a process that `serve` starts.
+pub fn own_player(app: &TestApp, concurrency: usize) -> (DropGuard, AbortOnDropHandle<()>) {
+    let (of_server, of_player) = UnixStream::pair().unwrap();
+    let (stop, answers) = (CancellationToken::new(), LocalAnswers::default());
+    let clients = ModelClients::new(hasty());
+    obey(of_player, stop.clone(), clients.clone(), answers.clone());
+    let (pool, stopped) = (app.pool.clone(), stop.clone());
+    tokio::spawn(async move {
+        let options = Options { concurrency, drain: Duration::ZERO, ..Options::default() };
+        let resources = RowResources::of_clients(clients);
+        Player::new(pool, resources, options).with_answers(answers).play(&stopped).await.unwrap();
+    });
+    (stop.drop_guard(), app.link.connect(of_server))
 }
 
 fn player_with(pool: &PgPool, concurrency: usize, clients: ModelClients) -> DropGuard {

@@ -2,6 +2,10 @@
 
 mod closing;
 mod endpoints;
+mod kinds;
+mod left;
+mod mcp;
+mod own_player;
 mod tokens;
 
 use domain::access::{Role, Scope};
@@ -38,7 +42,7 @@ pub async fn filled(pool: &PgPool) -> TestApp {
 }
 
 /// And with models that environments may name.
-async fn filled_with(pool: &PgPool, models: Registry) -> TestApp {
+pub async fn filled_with(pool: &PgPool, models: Registry) -> TestApp {
     let app = TestApp::with_models(pool, models).await;
     let (all, mut files) = (library(), few());
     let (path, text) = all.files.iter().find(|(path, _)| **path == scenario(TRANSFER)).unwrap();
@@ -58,7 +62,7 @@ pub async fn events_of(pool: &PgPool, id: Uuid) -> Vec<Event> {
     events::of(&mut pool.acquire().await.unwrap(), id).await.unwrap()
 }
 
-/// What the agent said in these events.
+/// What the agent said in these events, and not its sub-agents.
 pub fn words(events: &[Event]) -> Vec<Value> {
     let said = |event: &Event| match &event.kind {
         EventKind::AgentSpoke { content, reasoning, tool_calls, .. } => Some(
@@ -66,7 +70,7 @@ pub fn words(events: &[Event]) -> Vec<Value> {
         ),
         _ => None,
     };
-    events.iter().filter_map(said).collect()
+    events.iter().filter(|event| event.ancestry.is_empty()).filter_map(said).collect()
 }
 
 fn of(scenario: &str) -> Value {

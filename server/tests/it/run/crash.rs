@@ -97,6 +97,7 @@ async fn what_a_player_says_that_was_given_up_no_longer_counts(pool: PgPool) {
         usage: Vec::new(),
         answered: Vec::new(),
         opened: Vec::new(),
+        is_told: false,
     };
     let id = entry.planned.id;
     assert!(matches!(queue.commit(entry).await, Err(CommitError::GivenUp)));

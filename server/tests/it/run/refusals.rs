@@ -55,6 +55,7 @@ async fn events_and_finished_conversations_cannot_be_rewritten(pool: PgPool) {
         usage: Vec::new(),
         answered: Vec::new(),
         opened: Vec::new(),
+        is_told: false,
     };
     let error = journal::commit(&mut db, writer, &[&entry], player.control.run.created_at).await.unwrap_err();
     assert!(error.to_string().contains("events_pkey"), "{error}");
