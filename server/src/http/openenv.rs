@@ -1,6 +1,9 @@
 //! Episodes by `OpenEnv`, as the package `openenv` 0.10 speaks it: its clients connect to
 //! `http://HOST:PORT/openenv/PROJECT/ENVIRONMENT`. A connection is a session, and each reset opens another episode.
 
+mod frames;
+mod json_rpc;
+mod message;
 mod session;
 
 use axum::extract::State;
@@ -21,10 +24,8 @@ use super::extract::Path;
 use super::ors::caller::{self, TrainerOf};
 use super::ors::{OrsResult, tasks};
 use super::route::any;
+use frames::LARGEST_FRAME;
 use session::OpenEnvSession;
-
-/// Largest frame, as large as a body of the API.
-const LARGEST_FRAME: usize = 4 << 20;
 
 pub fn routes(app: &App) -> Router<App> {
     Router::new()
@@ -55,7 +56,7 @@ async fn connect(
     // An environment that is not there is refused before the connection is made.
     tasks::TaskList::of(&app, &trainer, None).await?;
     audit.project(trainer.project);
-    let key = caller::key(&headers)?.ok_or(HttpError::Unauthorized)?.to_owned();
+    let key = caller::key(&headers)?.ok_or(HttpError::Unauthorized)?;
     let session = OpenEnvSession::new(app, key, (project, environment), audit);
     let upgrade = upgrade.max_message_size(LARGEST_FRAME).max_frame_size(LARGEST_FRAME);
     Ok(upgrade.on_upgrade(async move |socket| {

@@ -1,7 +1,9 @@
 //! The credentials of a request: a token in the Authorization header, or a session in a cookie.
 
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum_extra::extract::CookieJar;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 
 use crate::http::app::App;
 use crate::http::caller::{Caller, ONLY_EPISODE};
@@ -12,10 +14,32 @@ use store::{clock, sessions, users};
 
 pub const SESSION_COOKIE: &str = "groundstate_session";
 
-/// The headers that say who asks.
+/// The headers that say who asks. A token that was sent by HTTP Basic is a bearer in them.
 pub fn of(headers: &HeaderMap) -> HeaderMap {
     let known = headers.iter().filter(|(name, _)| [header::AUTHORIZATION, header::COOKIE].contains(name));
-    known.map(|(name, value)| (name.clone(), value.clone())).collect()
+    let mut known: HeaderMap = known.map(|(name, value)| (name.clone(), value.clone())).collect();
+    if let Some(bearer) = token_of_address(headers) {
+        known.insert(header::AUTHORIZATION, bearer);
+    }
+    known
+}
+
+/// The token of an address such as `http://x:TOKEN@HOST`, for clients that take an address and no headers: they send it by HTTP Basic,
+/// as the password. The passwords of people are no tokens, so they open nothing here.
+///
+/// A browser remembers such a password, and sends it along with what pages of other sites ask of this server. It then says which
+/// site asks (`Origin`), so requests that say so are refused.
+fn token_of_address(headers: &HeaderMap) -> Option<HeaderValue> {
+    if headers.contains_key(header::ORIGIN) {
+        return None;
+    }
+    let (scheme, encoded) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let decoded = String::from_utf8(STANDARD.decode(encoded.trim()).ok()?).ok()?;
+    let (_, token) = decoded.split_once(':')?;
+    HeaderValue::try_from(format!("Bearer {token}")).ok()
 }
 
 /// Who asks; `None` if nobody says so, or a session has ended: the browser may still sign in.

@@ -27,15 +27,17 @@ const DEFAULT_PROJECT: &str = "default";
 /// Leaves a [`Caller`] with the request if somebody is known.
 pub async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> OrsResult<Response> {
     if let Some(key) = key(request.headers())? {
-        let caller = credentials::by_token(&app, key).await?;
+        let caller = credentials::by_token(&app, &key).await?;
         request.extensions_mut().insert(caller);
     }
     Ok(next.run(request).await)
 }
 
 /// The token that somebody shows.
-pub fn key(headers: &HeaderMap) -> Result<Option<&str>> {
-    Ok(text(headers, API_KEY).or(credentials::bearer(headers)?).filter(|key| !key.is_empty()))
+pub fn key(headers: &HeaderMap) -> Result<Option<String>> {
+    let shown = credentials::of(headers);
+    let key = text(headers, API_KEY).or(credentials::bearer(&shown)?);
+    Ok(key.filter(|key| !key.is_empty()).map(str::to_owned))
 }
 
 /// A trainer that asks for an environment of a project, where it may run something.

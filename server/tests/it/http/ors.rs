@@ -1,9 +1,10 @@
 //! The Open Reward Standard at the root, as its client speaks it.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use domain::access::Scope;
-use domain::api::episodes::Episode;
+use domain::api::episodes::{Episode, EpisodeState};
 use domain::event::EventKind;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Map, Value, json};
@@ -12,8 +13,10 @@ use uuid::Uuid;
 
 use super::answers::player;
 use super::episodes::{SEED, events_of, filled, scripted, words};
+use super::openenv::{slow_call, with_slow_tool};
 use super::{TestApp, somebody, token};
 use crate::support::play::{HELP, TRANSFER};
+use crate::support::{pass, until};
 
 /// A client of one session.
 struct Trainer<'a> {
@@ -70,7 +73,8 @@ fn events(text: &str) -> Vec<(String, String)> {
     text.split("\n\n").filter_map(event).collect()
 }
 
-async fn with_environment(pool: &PgPool) -> TestApp {
+/// The app with an environment `bank`.
+pub async fn with_environment(pool: &PgPool) -> TestApp {
     let app = filled(pool).await;
     let environment = json!({"playbooks": ["retail_bank"], "seed": SEED, "groups": 2});
     let path = "/api/v1/projects/default/environments/bank";
@@ -163,6 +167,10 @@ async fn a_session_is_an_episode_with_the_same_reward(pool: PgPool) {
         // The client sends it again if it does not hear of the answer.
         assert_eq!(trainer.post("/create", &spec).await, (StatusCode::OK, json!({"sid": trainer.session})));
     }
+    let other = json!({"task_spec": {"scenario": TRANSFER, "group": 1}});
+    let (status, answer) = trainer.post("/create", &other).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert!(answer["detail"].as_str().unwrap().contains("create another session"), "{answer}");
     let prompt = trainer.get("/prompt").await;
     let text = prompt[0]["text"].as_str().unwrap();
     let EventKind::UserSpoke { content, .. } = &expected[1].kind else { panic!() };
@@ -173,8 +181,11 @@ async fn a_session_is_an_episode_with_the_same_reward(pool: PgPool) {
     let (texts, rewards, finished) = follow_the_script(&trainer, words(&expected)).await;
     assert!(finished && texts.iter().all(|text| !text.is_empty()), "{texts:?}");
     assert_eq!((rewards.first(), rewards.last()), (Some(&json!(0)), Some(&json!(1))), "{rewards:?}");
-    let (_, late) = trainer.call(&json!({"name": "reply", "input": {"text": "Hello?"}})).await;
-    assert_eq!(late["reason"], json!("episode_finished"));
+    let mut late = json!({"name": "reply", "input": {"text": "Hello?"}});
+    let (id, refused) = trainer.call(&late).await;
+    assert_eq!((&refused["ok"], &refused["reason"]), (&json!(false), &json!("episode_finished")));
+    late["task_id"] = json!(id);
+    assert_eq!(trainer.call(&late).await.1, refused, "it may be taken up again");
     // The same world, changed by the same calls.
     let changes = |events: &[domain::Event]| -> Vec<_> {
         let patch = |event: &domain::Event| match &event.kind {
@@ -212,6 +223,93 @@ async fn a_call_that_is_taken_up_again_is_not_made_twice(pool: PgPool) {
     assert_eq!(trainer.post("/delete_session", &json!({})).await.0, StatusCode::OK);
     let ended: Episode = app.json(&format!("/api/v1/episodes/{}", trainer.session)).await;
     let result = ended.result.unwrap();
+    assert_eq!((result.reward, result.ending.as_deref()), (Some(0), Some("agent_ended")));
+}
+
+/// A trainer keeps the last reward that it heard, so it must hear the one of an episode that ends by refusals.
+#[sqlx::test(migrations = "../migrations")]
+async fn a_call_that_cannot_be_made_is_counted(pool: PgPool) {
+    let app = with_environment(&pool).await;
+    let _player = player(&pool, 4);
+    let trainer = Trainer::new(&app).await;
+    trainer.post("/create", &json!({"task_spec": {"scenario": HELP, "group": 0}})).await;
+    let mute = json!({"name": "reply", "input": {"text": null}});
+    let long = json!({"name": "reply", "input": {"text": "x".repeat(2 << 20)}});
+    let hours = json!({"name": "get_opening_hours", "input": {}});
+    let mut made = Vec::new();
+    for call in [&mute, &long, &hours] {
+        let (id, answer) = trainer.call(call).await;
+        made.push((id, call.clone(), answer));
+    }
+    let error = |of: usize| made[of].2["error"].as_str().unwrap_or_default();
+    assert!(error(0).contains("`text` is missing") && error(1).contains("bytes"), "{made:?}");
+    assert_eq!((&made[0].2["reason"], &made[2].2["ok"]), (&json!("input_validation"), &json!(true)));
+    // Each is taken up again as what it was, although others followed.
+    for (id, call, answer) in &made {
+        let mut again = call.clone();
+        again["task_id"] = json!(id);
+        assert_eq!(trainer.call(&again).await.1, *answer, "{id}");
+    }
+    let (_, wrong) = trainer.call(&json!({"name": "get_opening_hours", "input": "now"})).await;
+    assert!(wrong["output"]["blocks"][0]["text"].as_str().unwrap().contains("invalid arguments"), "{wrong}");
+    let unknown = json!({"name": "reply", "input": {}, "task_id": "9999"});
+    assert_eq!(trainer.post("/call", &unknown).await.0, StatusCode::BAD_REQUEST);
+    for ok in [false, false, true] {
+        assert_eq!(trainer.call(&mute).await.1["ok"], json!(ok));
+    }
+    let ended: Episode = app.json(&format!("/api/v1/episodes/{}", trainer.session)).await;
+    let result = ended.result.unwrap();
+    assert_eq!(result.reward, Some(0));
+    assert_eq!((result.penalties.refused_messages, result.penalties.malformed_calls), (5, 1));
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn the_answer_of_a_slow_call_is_a_stream_that_can_break(pool: PgPool) {
+    let (app, slow) = with_slow_tool(&pool).await;
+    let _player = player(&pool, 4);
+    let trainer = Trainer::new(&app).await;
+    trainer.post("/create", &json!({"task_spec": {"scenario": HELP, "group": 0}})).await;
+    let (tool, input) = slow_call();
+    let mut call = json!({"name": tool, "input": input});
+    let mut answer = trainer.ask(Method::POST, "/call").json(&call).send().await.unwrap();
+    let first = answer.chunk().await.unwrap().unwrap();
+    let events = events(std::str::from_utf8(&first).unwrap());
+    let [(kind, id)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(kind, "task_id", "the id comes before the answer");
+    until("the tool is at work", async || slow.in_flight() == 1).await;
+    drop(answer);
+    call["task_id"] = json!(id);
+    let (again, ()) = tokio::join!(trainer.call(&call), async { slow.release() });
+    assert_eq!((&again.0, &again.1["ok"]), (id, &json!(true)), "{again:?}");
+    assert!(again.1["output"]["blocks"][0]["text"].as_str().unwrap().contains("articles"), "{again:?}");
+    let events = events_of(&pool, trainer.session.parse().unwrap()).await;
+    let made = events.iter().filter(|event| matches!(event.kind, EventKind::AgentSpoke { .. })).count();
+    assert_eq!(made, 1, "the call is made once");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_session_that_is_deleted_while_a_tool_is_at_work_is_verified_later(pool: PgPool) {
+    let (app, slow) = with_slow_tool(&pool).await;
+    let _player = player(&pool, 4);
+    let trainer = Trainer::new(&app).await;
+    trainer.post("/create", &json!({"task_spec": {"scenario": HELP, "group": 0}})).await;
+    trainer.call(&json!({"name": "get_opening_hours", "input": {}})).await;
+    let (tool, input) = slow_call();
+    let answer = trainer.ask(Method::POST, "/call").json(&json!({"name": tool, "input": input})).send().await.unwrap();
+    until("the tool is at work", async || slow.in_flight() == 1).await;
+    drop(answer);
+    let deleting = tokio::spawn(trainer.ask(Method::POST, "/delete").json(&json!({})).send());
+    until("the client is answered", async || {
+        pass(Duration::from_secs(2)).await;
+        deleting.is_finished()
+    })
+    .await;
+    assert_eq!(deleting.await.unwrap().unwrap().status(), StatusCode::OK);
+    let look = async || app.json::<Episode>(&format!("/api/v1/episodes/{}", trainer.session)).await;
+    assert_eq!(look().await.state, EpisodeState::Playing);
+    slow.release();
+    until("it has ended", async || look().await.state == EpisodeState::Ended).await;
+    let result = look().await.result.unwrap();
     assert_eq!((result.reward, result.ending.as_deref()), (Some(0), Some("agent_ended")));
 }
 
