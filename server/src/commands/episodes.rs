@@ -2,6 +2,7 @@
 
 mod agent_process;
 mod report;
+mod server;
 mod trial;
 
 use std::process::ExitCode;

@@ -48,10 +48,10 @@ impl EndpointAgents {
         Arc::clone(&self.room).try_acquire_owned().ok().map(Room)
     }
 
-    /// Holds a lease that this server has.
-    pub fn hold(&self, episode: Uuid) -> Lease {
-        self.held.lock().insert(episode);
-        Lease { episode, held: Arc::clone(&self.held) }
+    /// Holds a lease that this server has. `None` if it is held already: it lapsed while the database was away, and was taken again.
+    pub fn hold(&self, episode: Uuid) -> Option<Lease> {
+        let is_new = self.held.lock().insert(episode);
+        is_new.then(|| Lease { episode, held: Arc::clone(&self.held) })
     }
 
     /// Renews all leases. Those that another server has now are not held any more.

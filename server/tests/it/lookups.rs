@@ -1,6 +1,7 @@
 //! Lookups that are asked for at once and made together.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::FutureExt;
 use futures::future::join_all;
@@ -14,11 +15,16 @@ const BAD: i32 = 0;
 /// The connection breaks.
 const CUT_OFF: i32 = -2;
 const PANICS: i32 = -3;
+/// The connection breaks, and the next one does not.
+const CUT_OFF_ONCE: i32 = -4;
+
+static WAS_CUT_OFF: AtomicBool = AtomicBool::new(false);
 
 /// Of each number, what a hundred divided by it is, and how many were looked up with it.
 async fn divided(db: &mut PgConnection, numbers: &[i32]) -> store::Result<HashMap<i32, (i32, usize)>> {
     assert!(!numbers.contains(&PANICS), "as it was asked to");
-    if numbers.contains(&CUT_OFF) {
+    let breaks_once = numbers.contains(&CUT_OFF_ONCE) && !WAS_CUT_OFF.swap(true, Ordering::Relaxed);
+    if numbers.contains(&CUT_OFF) || breaks_once {
         sqlx::raw_sql("SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(60)").execute(&mut *db).await?;
     }
     let found = sqlx::query_as::<_, (i32, i32)>("SELECT n, 100 / n FROM unnest($1::int[]) AS n WHERE n >= 0");
@@ -60,7 +66,16 @@ async fn what_is_refused_fails_nothing_else(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
-async fn a_connection_that_breaks_fails_what_is_asked_by_it_and_nothing_later(pool: PgPool) {
+async fn what_is_asked_by_a_connection_that_breaks_is_asked_once_more(pool: PgPool) {
+    let parts = parts(&pool);
+    let found = looked_up(&parts, &[4, CUT_OFF_ONCE, 5]).await;
+    let found: Vec<_> = found.into_iter().map(Result::unwrap).collect();
+    assert_eq!(found, [Some(25), None, Some(20)]);
+    assert!(WAS_CUT_OFF.load(Ordering::Relaxed), "the first connection broke");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn connections_that_break_twice_fail_what_is_asked_by_them_and_nothing_later(pool: PgPool) {
     let parts = parts(&pool);
     let found = looked_up(&parts, &[4, CUT_OFF, 5]).await;
     assert!(found.iter().all(|found| found.as_ref().is_err_and(StoreError::is_outage)), "{found:?}");

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail so; the lint exempts test functions, but not their helpers")]
 
 mod abuse;
+mod answer_queue;
 mod cli;
 mod docs;
 mod export;

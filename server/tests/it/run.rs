@@ -20,6 +20,7 @@ mod quarantine;
 mod refusals;
 mod resume;
 mod rows;
+mod samples;
 mod seed;
 mod services;
 mod shipped_workflows;

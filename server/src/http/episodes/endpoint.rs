@@ -11,7 +11,7 @@ use llm::{EndpointSpec, Failure, ModelError, Pool};
 use reqwest::Url;
 use store::endpoint_agents;
 use tokio::time::sleep;
-use tracing::warn;
+use tracing::{debug, warn};
 use uuid::Uuid;
 
 use super::PATIENCE;
@@ -79,14 +79,21 @@ impl EndpointAgent {
         Ok(endpoint_agents::lease(&mut db, id, stored, app.endpoint_agents().server()).await?)
     }
 
-    /// Plays the agent of an episode to its end, or until another server has the lease of this one. What goes wrong is tried again:
-    /// an episode in which nothing happens is given up by itself.
+    /// Plays the agent of an episode to its end, or until another server has the lease of this one, or the episode is gone. What else
+    /// goes wrong is tried again: an episode in which nothing happens is given up by itself.
     pub async fn play(self, app: App, id: Uuid) {
-        let lease = app.endpoint_agents().hold(id);
+        let Some(lease) = app.endpoint_agents().hold(id) else { return };
         let mut again_after = LOOK_AGAIN;
         while let Err(error) = self.turns(&app, id, &lease).await {
+            if is_gone(&error) {
+                debug!(episode = %id, %error, "an endpoint is asked no more");
+                return;
+            }
             warn!(episode = %id, %error, "an endpoint is asked again");
             sleep(again_after).await;
+            if !lease.is_held() {
+                return;
+            }
             again_after = (again_after * 2).min(LONGEST_LOOK_AGAIN);
         }
     }
@@ -166,9 +173,17 @@ async fn is_over(app: &App, id: Uuid, lease: &Lease) {
             () = signals.told() => {}
             () = sleep(LOOK_AGAIN * 5) => {}
         }
-        let has_ended = play::get(app, id).await.is_ok_and(|now| now.outcome.is_some());
-        if has_ended || !lease.is_held() {
+        let is_over = match play::get(app, id).await {
+            Ok(now) => now.outcome.is_some(),
+            Err(error) => is_gone(&error),
+        };
+        if is_over || !lease.is_held() {
             return;
         }
     }
+}
+
+/// Whether the episode is not there any more: its project was deleted, for instance.
+fn is_gone(error: &HttpError) -> bool {
+    matches!(error, HttpError::NotFound(_))
 }

@@ -104,7 +104,19 @@ pub async fn planned_as(
     models: &[(Role, String)],
     configure: impl FnOnce(&mut RunConfig),
 ) -> ConversationRun {
-    let library = library();
+    planned_of(pool, (library(), "retail_bank"), scenarios, n, seed, models, configure).await
+}
+
+/// Like [`planned_as`], of a playbook of other documents.
+pub async fn planned_of(
+    pool: &PgPool,
+    (library, playbook): (Arc<Library>, &str),
+    scenarios: &[&str],
+    n: usize,
+    seed: i64,
+    models: &[(Role, String)],
+    configure: impl FnOnce(&mut RunConfig),
+) -> ConversationRun {
     let mut bound: BTreeMap<Role, ModelSpec> = Role::ALL.map(|role| (role, ModelSpec::Scripted)).into();
     bound.extend(models.iter().map(|(role, model)| (*role, model.parse().unwrap())));
     let mut config = RunConfig {
@@ -136,7 +148,7 @@ pub async fn planned_as(
     configure(&mut config);
     run::check(&library, &config, seed).unwrap();
     let terms =
-        Terms { playbook: "retail_bank".to_owned(), seed, planned: n, project: projects::DEFAULT, ..Terms::default() };
+        Terms { playbook: playbook.to_owned(), seed, planned: n, project: projects::DEFAULT, ..Terms::default() };
     let run = stored(pool, &library, &config, terms).await.unwrap();
     let kind = Conversations::new(library, config, &ModelClients::new(hasty())).unwrap();
     ConversationRun::new(pool, run, kind)

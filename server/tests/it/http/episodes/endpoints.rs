@@ -11,6 +11,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use store::control;
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::{EPISODES, at, events_of, filled, of, opened, scripted, words};
@@ -212,5 +213,29 @@ async fn an_endpoint_is_not_waited_for_when_its_episode_has_ended(pool: PgPool) 
     let _: Value = app.post(&format!("/api/v1/runs/{}/cancel", episode.run), &json!({})).await;
     let ended: Vec<Episode> = answer.await.unwrap().unwrap().json().await.unwrap();
     assert_eq!(ended[0].state, EpisodeState::Ended);
+    until("the endpoint is left alone", async || endpoint.in_flight() == 0).await;
+}
+
+/// A server asks 256 endpoints at once: none may keep its place for ever.
+#[sqlx::test(migrations = "../migrations")]
+async fn an_endpoint_is_asked_no_more_when_its_episode_is_gone(pool: PgPool) {
+    let app = filled(&pool).await;
+    let playing = player(&pool, 4);
+    let endpoint = Endpoint::start_held(Duration::ZERO, |_| endless()).await;
+    let url = endpoint.model().split_once('@').unwrap().1.to_owned();
+    let mut order = of(HELP);
+    order["agent"] = json!({"url": url, "model": "test-model"});
+    let answer = tokio::spawn(app.request(Method::POST, EPISODES).json(&order).send());
+    until("the endpoint is asked", async || endpoint.in_flight() == 1).await;
+    drop(playing);
+    until("the player has gone", async || {
+        sqlx::query_scalar::<_, i64>("SELECT count(*) FROM players WHERE plays").fetch_one(&pool).await.unwrap() == 0
+    })
+    .await;
+    // As when its project is deleted.
+    sqlx::query("DELETE FROM tasks").execute(&pool).await.unwrap();
+    // While it is asked, the answer takes 50 seconds.
+    let answer = timeout(Duration::from_secs(30), answer).await.unwrap().unwrap().unwrap();
+    assert_eq!(answer.status(), StatusCode::NOT_FOUND);
     until("the endpoint is left alone", async || endpoint.in_flight() == 0).await;
 }
