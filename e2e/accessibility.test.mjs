@@ -98,6 +98,7 @@ const dialogs = (visitor, token) => ({
   [pages.get("dataset")]: [["", "Delete", "Delete the dataset?"]],
   [pages.get("dataset-new")]: [["", "Delete the upload of questions.jsonl.gz", "Delete the upload?"]],
   [pages.get("index")]: [["", "Delete", "Delete the index?"]],
+  [pages.get("environment")]: [["", "Delete …", "Delete bank?"]],
 });
 
 for (const colorScheme of ["light", "dark"]) {

@@ -33,13 +33,14 @@ test("the samples of a group are told apart, and the best stands beside the wors
     const group = page.locator(".groups > li");
     await group.getByText("50 % solved").waitFor();
     assert.deepEqual(await group.locator(".sample").allInnerTexts(), ["1", "0", "–"]);
+    await group.getByText("standard deviation of the rewards 0.71").waitFor();
     await page.getByText("Samples without a reward").waitFor();
     await fits(page);
     await screenshot(page, "groups");
 
-    await page.getByLabel("Show").selectOption("Groups whose rewards are all the same");
+    await page.getByLabel("Show").selectOption("Groups whose rewards are all the same, or that have none");
     await page.getByText("No groups.").waitFor();
-    await page.getByLabel("Show").selectOption("Groups whose rewards differ");
+    await page.getByLabel("Show").selectOption("Groups whose rewards differ, or may still differ");
     await group.getByText(SCENARIO).waitFor();
 
     // What was solved sometimes is played again: the form says so, and previews it.

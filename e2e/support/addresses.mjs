@@ -39,6 +39,9 @@ export async function addresses(site) {
   const index = await site.ask("POST", `${PROJECT}/indexes`, over);
   await site.until(`/indexes/${index.id}`, (found) => found.state === "ready");
   await site.ask("POST", `${datasets}/uploads`, { file_name: "questions.jsonl.gz", bytes: 1_000 });
+  await site.ask("PUT", `${PROJECT}/environments/bank`, { playbooks: ["retail_bank"], groups: 8 });
+  const [episode] = await site.ask("POST", `${PROJECT}/episodes`, { name: "bank" });
+  await site.ask("POST", `/episodes/${episode.id}/verify`, {});
   const below = {
     overview: "",
     scenarios: "/scenarios",
@@ -122,6 +125,10 @@ export async function addresses(site) {
     members: "/members",
     storage: "/storage",
     "project-audit": "/audit",
+    environments: "/environments",
+    "environment-new": "/new-environment",
+    environment: "/environments/bank",
+    "environment-edit": "/environments/bank/edit",
   };
   const all = Object.entries(below).map(([name, path]) => [name, `${PROJECT}${path}`]);
   const installation = ["projects", "models", "workers", "tokens", "people", "audit"].map((name) => [name, `/${name}`]);

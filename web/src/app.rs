@@ -5,8 +5,8 @@ use leptos_router::components::{ParentRoute, Route, Router, Routes};
 use leptos_router::path;
 
 use crate::pages::{
-    AuthoringRoutes, ConversationLink, ConversationRoutes, DataRoutes, HomePage, MissingPage, OperateRoutes,
-    PlayRoutes, ProjectFrame, ProjectPage, ProjectRoutes, ReviewRoutes, SignInPage, WelcomePage,
+    AuthoringRoutes, ConversationLink, ConversationRoutes, DataRoutes, EnvironmentRoutes, HomePage, MissingPage,
+    OperateRoutes, PlayRoutes, ProjectFrame, ProjectPage, ProjectRoutes, ReviewRoutes, SignInPage, WelcomePage,
 };
 use ui::components::{Dialogs, Outside, SignedIn, Toasts};
 use ui::keys::Keys;
@@ -36,6 +36,7 @@ pub fn App() -> impl IntoView {
                         <ConversationRoutes />
                         <ReviewRoutes />
                         <DataRoutes />
+                        <EnvironmentRoutes />
                         <ProjectRoutes />
                     </ParentRoute>
                     <OperateRoutes />

@@ -14,7 +14,7 @@ mod welcome;
 
 pub use authoring::AuthoringRoutes;
 pub use conversation::{ConversationLink, ConversationRoutes};
-pub use data_pages::DataRoutes;
+pub use data_pages::{DataRoutes, EnvironmentRoutes};
 pub use home::HomePage;
 pub use missing::MissingPage;
 pub use operate::{OperateRoutes, ProjectRoutes};

@@ -1,5 +1,5 @@
-//! The pages of data: choosing conversations and taking them along, datasets, indexes. A crate of its own, because one crate
-//! with all pages takes too long to compile.
+//! The pages of data: choosing conversations and taking them along, datasets, indexes, environments. A crate of its own, because
+//! one crate with all pages takes too long to compile.
 
 mod analytics;
 mod chips;
@@ -10,6 +10,9 @@ mod corpus_form;
 mod dataset;
 mod dataset_form;
 mod datasets;
+mod environment;
+mod environment_form;
+mod environments;
 mod explore;
 mod export;
 mod export_form;
@@ -39,6 +42,9 @@ use dataset::DatasetPage;
 use dataset_form::NewDatasetPage;
 pub use dataset_form::of_played;
 use datasets::DatasetsPage;
+use environment::EnvironmentPage;
+use environment_form::{EditEnvironmentPage, NewEnvironmentPage};
+use environments::EnvironmentsPage;
 use explore::ExplorePage;
 use export::ExportPage;
 use export_form::NewExportPage;
@@ -64,6 +70,14 @@ pages! {
     run_analytics() => analytics::RunAnalyticsPage(),
 }
 
+pages! {
+    environments:
+    environments() => EnvironmentsPage(),
+    environment() => EnvironmentPage(),
+    new_environment() => NewEnvironmentPage(),
+    edit_environment() => EditEnvironmentPage(),
+}
+
 #[component(transparent)]
 pub fn DataRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
     view! {
@@ -81,6 +95,20 @@ pub fn DataRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
             <Route path=path!("/indexes") view=|| part(indexes) />
             <Route path=path!("/indexes/:index") view=|| part(index) />
             <Route path=path!("/runs/:run/analytics") view=|| part(run_analytics) />
+        </ParentRoute>
+    }
+    .into_inner()
+}
+
+/// The form for a new environment is not below the others: an environment may have any name.
+#[component(transparent)]
+pub fn EnvironmentRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
+    view! {
+        <ParentRoute path=path!("") view=Outlet>
+            <Route path=path!("/environments") view=|| part(environments) />
+            <Route path=path!("/environments/:environment") view=|| part(environment) />
+            <Route path=path!("/environments/:environment/edit") view=|| part(edit_environment) />
+            <Route path=path!("/new-environment") view=|| part(new_environment) />
         </ParentRoute>
     }
     .into_inner()

@@ -41,6 +41,11 @@ pub fn conversation(project_name: &str, id: &str) -> String {
     project(project_name, &format!("/conversations/{}", segment(id)))
 }
 
+/// A named environment, or a playbook's own.
+pub fn environment(project_name: &str, name: &str) -> String {
+    project(project_name, &format!("/environments/{}", segment(name)))
+}
+
 pub fn document(project_name: &str, kind: Kind, name: &str) -> String {
     project(project_name, &format!("/{}/{}", kind.folder(), segment(name)))
 }

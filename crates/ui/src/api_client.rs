@@ -11,6 +11,7 @@ pub mod corrections;
 mod csrf;
 pub mod datasets;
 pub mod documents;
+pub mod environments;
 mod events;
 pub mod explore;
 pub mod exports;

@@ -14,6 +14,7 @@ mod notes;
 mod people;
 mod raw;
 mod remarks;
+mod reward;
 mod title;
 mod turn_actions;
 mod verdicts;
@@ -30,6 +31,7 @@ use live::{LiveConversation, followed};
 use neighbours::Neighbours;
 use people::People;
 use raw::Raw;
+use reward::Reward;
 use title::Title;
 use ui::components::{
     AsyncView, Crumbs, Models, Scores, Stale, Tabs, Transcript, TranscriptExtras, VerificationList, set_title, use_tab,
@@ -178,6 +180,7 @@ fn Judgement(detail: Signal<ConversationDetail>) -> impl IntoView {
         {hidden}
         {move || view! { <Scores verdict=verdict.get() played=played.get() /> }}
         {move || view! { <VerificationList verification=verification.get() played=played.get() /> }}
+        <Reward detail />
         {move || view! { <Models models=models.get() /> }}
         <Verdicts conversation played />
     }

@@ -90,7 +90,7 @@ impl<'a> Groups<'a> {
     }
 
     fn group(&self, rows: &[usize]) -> RunGroup {
-        let (columns, (rewards, _)) = (self.columns, self.rewards(rows));
+        let (columns, (rewards, ended)) = (self.columns, self.rewards(rows));
         RunGroup {
             scenario: self.scenario(columns.scenario[rows[0]]).to_owned(),
             group: columns.repeat[rows[0]],
@@ -100,7 +100,8 @@ impl<'a> Groups<'a> {
             scored: rewards.scored,
             solve_rate: rewards.mean,
             reward_std: rewards.deviation,
-            dead: rewards.is_dead(),
+            // What is still played may get another reward.
+            dead: ended == rows.len() && rewards.is_dead(),
         }
     }
 

@@ -2,9 +2,12 @@
 
 mod rows;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use domain::filter::{Comparison, Condition, Dimension, Filter, PARAMETERS, Row, ScoreHistogram, Value, ValueKind};
+use domain::filter::{
+    Comparison, Condition, Dimension, Filter, PARAMETERS, Row, ScoreHistogram, Status, Value, ValueKind,
+};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -13,7 +16,7 @@ use uuid::Uuid;
 
 use self::rows::{SeenRow, TestRun, filter, filter_by, run};
 use super::columns::{Columns, NONE};
-use super::{Facets, Place, Query, Sort, SortKey};
+use super::{Facets, Groups, Place, Query, Sort, SortKey};
 
 type Runs = [(TestRun, Arc<Columns>); 2];
 
@@ -140,6 +143,16 @@ proptest! {
         prop_assert_eq!(with_values(found), facets_one_by_one(&runs, &filter));
     }
 
+    #[test]
+    fn a_group_is_dead_once_all_its_samples_have_ended_alike(runs in runs(200)) {
+        for columns in columns(&runs) {
+            for group in Groups::of(&columns).page(None, usize::MAX, |_| true) {
+                let ended = group.samples.iter().all(|sample| sample.status != Status::Unfinished);
+                let rewards: BTreeSet<u8> = group.samples.iter().filter_map(|sample| sample.reward).collect();
+                prop_assert_eq!(group.dead, ended && rewards.len() < 2, "{:?}", group);
+            }
+        }
+    }
 }
 
 proptest! {

@@ -26,7 +26,15 @@ const OF_PROJECT: [(&str, &[Link]); 4] = [
             ("Workflows", "/workflows", "g w"),
         ],
     ),
-    ("Play", &[("Runs", "/runs", "g r"), ("Conversations", "/conversations", "g c"), ("Reviews", "/reviews", "g v")]),
+    (
+        "Play",
+        &[
+            ("Runs", "/runs", "g r"),
+            ("Environments", "/environments", "g n"),
+            ("Conversations", "/conversations", "g c"),
+            ("Reviews", "/reviews", "g v"),
+        ],
+    ),
     (
         "Data",
         &[

@@ -1,5 +1,7 @@
 //! The groups of a run: what has the same start, how its rewards are spread, and each sample.
 
+use std::collections::BTreeSet;
+
 use domain::access::Role;
 use domain::api::groups::{GroupParams, GroupSample, GroupsSummary, RunGroup};
 use domain::filter::Status;
@@ -22,8 +24,11 @@ const HARDEST: usize = 10;
 const LEARNABLE: (f64, f64) = (0.1, 0.9);
 
 /// Which groups are listed.
-const CHOICES: [(&str, &str); 3] =
-    [("", "All groups"), ("false", "Groups whose rewards differ"), ("true", "Groups whose rewards are all the same")];
+const CHOICES: [(&str, &str); 3] = [
+    ("", "All groups"),
+    ("false", "Groups whose rewards differ, or may still differ"),
+    ("true", "Groups whose rewards are all the same, or that have none"),
+];
 
 #[component]
 pub fn RunGroups(followed: LiveRun) -> impl IntoView {
@@ -117,7 +122,7 @@ fn Figures(summary: Signal<GroupsSummary>, run: String) -> impl IntoView {
                     <dd>{number(|summary| summary.finished)}</dd>
                 </div>
                 <div>
-                    <dt>"Rewards all the same"</dt>
+                    <dt>"Rewards all the same, or none"</dt>
                     <dd>{number(|summary| summary.dead)}</dd>
                 </div>
                 <div>
@@ -155,10 +160,19 @@ fn Figures(summary: Signal<GroupsSummary>, run: String) -> impl IntoView {
 
 #[component]
 fn Group(group: RunGroup) -> impl IntoView {
-    let rate = group
-        .solve_rate
-        .map_or_else(|| "no rewards yet".to_owned(), |rate| format!("{} solved", format::percent(rate)));
-    let same = group.dead && group.scored > 0;
+    let rate = match group.solve_rate {
+        Some(rate) => format!("{} solved", format::percent(rate)),
+        None if group.dead => "no rewards".to_owned(),
+        None => "no rewards yet".to_owned(),
+    };
+    let note = match (group.dead, group.scored) {
+        (true, 0) => Some(spoiled(&group.samples)),
+        (true, _) => Some("all the same".to_owned()),
+        (false, _) => None,
+    };
+    // Of a single reward there is no deviation.
+    let deviation = group.reward_std.filter(|_| group.scored > 1);
+    let deviation = deviation.map(|deviation| format!("standard deviation of the rewards {deviation:.2}"));
     let compare = best_and_worst(&group.samples).map(|(best, worst)| {
         let project = Project::here();
         let href = address::project(&project.name(), &format!("/compare/{best}/{worst}"));
@@ -169,8 +183,9 @@ fn Group(group: RunGroup) -> impl IntoView {
             <div class="badges">
                 <strong dir="auto">{group.scenario.clone()}</strong>
                 <span class="muted">{format!("group {} · {}", group.group, group.persona)}</span>
-                <Badge tone=if same { Tone::Notable } else { Tone::Neutral } text=rate />
-                {same.then(|| view! { <span class="muted">"all the same"</span> })}
+                <Badge tone=if group.dead { Tone::Notable } else { Tone::Neutral } text=rate />
+                {note.map(|note| view! { <span class="muted">{note}</span> })}
+                {deviation.map(|deviation| view! { <span class="muted">{deviation}</span> })}
             </div>
             <ul class="samples">
                 {group.samples.into_iter().map(|sample| view! { <Sample sample /> }).collect_view()}
@@ -178,6 +193,14 @@ fn Group(group: RunGroup) -> impl IntoView {
             {compare}
         </li>
     }
+}
+
+/// Why a group has no rewards although all its samples have ended.
+fn spoiled(samples: &[GroupSample]) -> String {
+    let blamed: BTreeSet<String> =
+        samples.iter().filter_map(|sample| sample.blame).map(|blame| labels::words(blame.into_str())).collect();
+    let blamed: Vec<String> = blamed.into_iter().collect();
+    format!("All samples failed through no fault of the agent. To blame: {}.", blamed.join(", "))
 }
 
 /// A sample with a reward of 1 and one with 0: of the former the best that judges saw, of the latter the worst.
