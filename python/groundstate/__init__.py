@@ -1,6 +1,6 @@
 """Client for the episodes of a Groundstate server."""
 
-from groundstate.client import Client, Environments
+from groundstate.client import Client, Environments, Split
 from groundstate.episode import Check, Endpoint, Episode, Penalties, Result, Task, ToolCall
 from groundstate.errors import (
     ApiError,
@@ -31,6 +31,7 @@ __all__ = [
     "NotFound",
     "Penalties",
     "Result",
+    "Split",
     "Task",
     "ToolCall",
     "TookTooLong",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -19,6 +19,8 @@ Environment = Mapping[str, Any]
 """What episodes are played from, such as `{"playbooks": ["retail_bank"], "models": {"simulated_user": "qwen"}}`. The reference of
 the API (`/api/docs` of your server) lists its fields."""
 
+Split = Literal["train", "golden"]
+"""A part of the scenarios. A family of scenarios is in one part only, so that you never test with what you trained on."""
 
 # Seconds between looks at an episode that an endpoint plays.
 POLL = 0.5
@@ -58,13 +60,23 @@ class Client:
         """Closes the connections, and no episode."""
         self._api.close()
 
-    def open(self, environment: str | Environment, scenario: str | None = None, *, group: int | None = None) -> Episode:
+    def open(
+        self,
+        environment: str | Environment,
+        scenario: str | None = None,
+        *,
+        group: int | None = None,
+        split: Split | None = None,
+        token: bool = False,
+    ) -> Episode:
         """Opens an episode. It returns at the agent's first turn.
 
         `environment`: the name of an environment or of a playbook, or an environment itself. `scenario`: default: the next one
-        in turn. Episodes with the same scenario and group have the same user, world and faults; default: a new group.
+        in turn. `split`: play only scenarios of this part; default: what the environment says. Episodes with the same scenario and
+        group have the same user, world and faults; default: a new group. `token`: make a token for the program that plays the agent:
+        `episode.token`.
         """
-        return self.open_group(environment, scenario, group=group, samples=1)[0]
+        return self.open_group(environment, scenario, group=group, split=split, token=token, samples=1)[0]
 
     def open_group(
         self,
@@ -72,19 +84,28 @@ class Client:
         scenario: str | None = None,
         *,
         group: int | None = None,
+        split: Split | None = None,
+        token: bool = False,
         samples: int,
     ) -> list[Episode]:
-        """Opens so many episodes with the same user, world and faults."""
-        body = {**opening(environment, scenario, group), "samples": samples}
-        return [episode.wait() for episode in self._open(body)]
+        """Opens so many episodes with the same user, world and faults. With `token`, each has a token of its own."""
+        chosen = {"scenario": scenario, "group": group, "split": split, "token": token or None, "samples": samples}
+        return [episode.wait() for episode in self._open(opening(environment, **chosen))]
 
     def play(
-        self, environment: str | Environment, agent: Endpoint, scenario: str | None = None, *, group: int | None = None
+        self,
+        environment: str | Environment,
+        agent: Endpoint,
+        scenario: str | None = None,
+        *,
+        group: int | None = None,
+        split: Split | None = None,
     ) -> Episode:
         """Lets an endpoint play the agent of an episode, and returns the episode when it has ended. It is played on after a restart
-        of the server."""
+        of the server. The endpoint needs no token of the episode: the server asks it."""
         # The same request again is about the same episode.
-        body = {**opening(environment, scenario, group), "id": str(uuid4()), "agent": agent.as_json()}
+        chosen = {"scenario": scenario, "group": group, "split": split, "id": str(uuid4()), "agent": agent.as_json()}
+        body = opening(environment, **chosen)
         episode, begun, reached = None, False, time.monotonic()
         while episode is None or not episode.ended:
             try:
@@ -108,7 +129,7 @@ class Client:
         """An episode that was opened before."""
         return Episode(self._api, self._api.api("GET", f"/episodes/{quote(id, safe='')}"))
 
-    def tasks(self, environment: str, split: str = "train") -> list[Task]:
+    def tasks(self, environment: str, split: Split = "train") -> list[Task]:
         """The tasks of a split, `train` or `golden`, of an environment or a playbook."""
         answer = self._api.ors("/tasks", {"split": split}, f"{self.project}/{environment}")
         fields = ("id", "scenario", "group", "playbook", "family")
@@ -139,6 +160,7 @@ class Environments:
         self._api.api("DELETE", f"{self._path}/{quote(name, safe='')}")
 
 
-def opening(environment: str | Environment, scenario: str | None, group: int | None) -> dict[str, Any]:
+def opening(environment: str | Environment, **chosen: Any) -> dict[str, Any]:
+    """A request for episodes of an environment. What is None was not chosen."""
     named = {"name": environment} if isinstance(environment, str) else {"environment": dict(environment)}
-    return {**named, **({} if scenario is None else {"scenario": scenario}), **({} if group is None else {"group": group})}
+    return {**named, **{name: value for name, value in chosen.items() if value is not None}}

@@ -43,9 +43,12 @@ class Endpoint:
     api_key: str | None = None
     temperature: float | None = None
     max_tokens: int | None = None
+    token_ids: bool = False
+    """Whether it is asked for the token ids and log-probabilities of its replies. Exports of groups contain them."""
 
     def as_json(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if value is not None}
+        # A temperature of 0 is sent.
+        return {name: value for name, value in vars(self).items() if value is not None and value is not False}
 
     def __repr__(self) -> str:
         """Without the key."""
@@ -74,16 +77,19 @@ class Check:
 
 @dataclass(frozen=True)
 class Penalties:
-    """Faults of the agent beside the outcome. They do not change the reward."""
+    """Faults of the agent on the way. Some of them make the reward 0 by themselves, others do not change it."""
 
     malformed_calls: int = 0
-    """Calls that no tool accepts: unknown tools, or arguments that are not JSON or break the tool's schema."""
+    """Calls that no tool accepts: unknown tools, or arguments that are not JSON or break the tool's schema. A single one makes the
+    reward 0, because the verifier's check `valid_calls` fails."""
     failed_calls: int = 0
-    """Calls that a tool refused, without those that failed because of a planned fault."""
+    """Calls that a tool refused, without those that failed because of a planned fault. They do not change the reward."""
     refused_messages: int = 0
-    """Messages of the agent that were refused, such as empty ones."""
+    """Messages of the agent that were refused, such as empty ones. They do not change the reward, but the third one in a row ends
+    the episode with the reward 0."""
     truncated: bool = False
-    """Whether a limit of turns or steps ended the episode."""
+    """Whether a limit of turns or steps ended the episode. The check `ending` fails then: the reward is 0, or None if all was done
+    and the user talked on until its turns were used up."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +140,8 @@ class Episode:
         """Why the agent's last message was refused: then it is its turn again."""
         self.result: Result | None = None
         """What it came to, once it has ended. None with the token of the episode, which sees no reward."""
+        self.token: str | None = body.get("token")
+        """The token of the episode, if it was opened with `token=True`. The server does not show it again."""
         self._read(body)
 
     @classmethod

@@ -7,6 +7,7 @@ from groundstate import (
     Client,
     Conflict,
     Endpoint,
+    Forbidden,
     GroundstateError,
     Invalid,
     NotFound,
@@ -38,14 +39,24 @@ def test_the_wrong_door_earns_nothing(client):
 
 
 def test_the_token_of_an_episode_sees_no_reward(client):
-    order = {"name": "doors", "scenario": LEFT, "token": True}
-    opened = client._api.api("POST", f"/projects/{client.project}/episodes", body=order)[0]
-    with Client(token=opened["token"]) as agent:
-        episode = agent.episode(opened["id"])
+    opened = client.open("doors", scenario=LEFT, token=True)
+    with opened, Client(token=opened.token) as agent:
+        episode = agent.episode(opened.id)
+        assert episode.token is None
         episode.call("open_door", door="right")
         assert episode.reward_if_ended is None
         assert episode.verify() is None and episode.ended and episode.reward is None
-    assert client.episode(opened["id"]).reward == 0
+        assert opened.refresh().reward == 0
+
+
+def test_each_episode_of_a_group_has_a_token_of_its_own(client):
+    one, other = client.open_group("doors", LEFT, samples=2, token=True)
+    with one, other, Client(token=one.token) as agent:
+        assert agent.episode(one.id).state == "waiting"
+        with pytest.raises(Forbidden):
+            agent.episode(other.id)
+    with client.open("doors", scenario=LEFT) as without:
+        assert without.token is None
 
 
 def test_no_reward_if_a_tool_cannot_answer(client):
@@ -73,6 +84,28 @@ def test_calls_at_the_same_time_and_calls_that_are_wrong(client):
         assert "no tool" in answers[1]["content"]
         assert episode.messages[2]["reasoning_content"] == "Left, they said."
         assert episode.verify().penalties == Penalties(malformed_calls=2)
+
+
+def test_a_malformed_call_fails_the_reward_whatever_follows(client):
+    with client.open("doors", scenario=LEFT) as episode:
+        episode.call("open_door", door="top")
+        episode.call("open_door", door="left")
+        assert episode.reward_if_ended == 0
+        episode.say("The left door is open.")
+    result = episode.result
+    assert (result.reward, result.blame, result.ending) == (0, "agent", "user_ended")
+    assert result.penalties == Penalties(malformed_calls=1)
+    held = {rule: share for rule, share in result.reward_components.items() if rule != "valid_calls"}
+    assert result.reward_components["valid_calls"] == 0 and held["expected_world"] == 1 and set(held.values()) == {1}
+
+
+def test_other_faults_do_not_change_the_reward(client):
+    with client.open("doors", scenario=LEFT) as episode:
+        episode.send("")
+        episode.call("open_door", door="left")
+        episode.say("The left door is open.")
+    assert (episode.reward, episode.result.penalties) == (1, Penalties(refused_messages=1))
+    assert "valid_calls" not in episode.result.reward_components
 
 
 def test_an_empty_message_is_refused(client):
@@ -110,6 +143,19 @@ def test_tasks_and_environments(client):
         client.environments.delete(name)
 
 
+def test_a_split_is_played(client):
+    parts = {split: client.tasks("doors", split) for split in ("train", "golden")}
+    for split, tasks in parts.items():
+        with client.open("doors", split=split) as episode:
+            assert episode.scenario in {task.scenario for task in tasks}
+    # An environment that has a part gives no request the other one.
+    trained = {"playbooks": ["doors"], "split": "train"}
+    with pytest.raises(Invalid, match="is of `train`"):
+        client.open(trained, split="golden")
+    with pytest.raises(Invalid, match="does not play"):
+        client.open("doors", parts["golden"][0].scenario, split="train")
+
+
 def test_mistakes_are_told_with_their_place(client):
     with pytest.raises(Invalid, match="open_lift") as raised:
         client.open("doors", scenario="open_lift")
@@ -133,6 +179,12 @@ def test_a_token_is_needed(monkeypatch):
 def test_an_endpoint_plays(client, endpoint):
     rewards = [client.play("doors", Endpoint(endpoint.url, model), LEFT).reward for model in ("right", "wrong", "bell")]
     assert rewards == [1, 0, None]
+
+
+def test_an_endpoint_is_asked_for_tokens(client, endpoint):
+    for token_ids in (False, True):
+        assert client.play("doors", Endpoint(endpoint.url, "right", token_ids=token_ids), LEFT).reward == 1
+        assert endpoint.requests[-1].get("return_token_ids", False) is token_ids
 
 
 def test_an_endpoint_that_is_not_there(client):

@@ -1,7 +1,7 @@
 //! Running other programs, so that none outlives us.
 //!
 //! Children stay in our process group: the terminal's Ctrl-C reaches them by itself, and we only wait. A signal that
-//! was sent to us alone is passed on.
+//! was sent to us alone is passed on. Commands with a limit are groups of their own, and every signal is passed on to them.
 
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +14,9 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 mod descendants;
+mod limited;
+
+pub use limited::{quiet_within, run_within};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -54,6 +57,7 @@ fn tell_descendants(signal: Signal) {
         // It fails only for a process that has ended meanwhile.
         let _ = kill_process(process, signal);
     }
+    limited::tell_all(signal);
 }
 
 /// For what was begun beside others and is not waited for any more.

@@ -3,17 +3,21 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
 use crate::hash::{self, Stamp};
-use crate::process::{quiet, succeeds};
+use crate::process::{quiet_within, succeeds};
 use crate::{install, places};
 
 /// What every program loads, and an interpreter lacks whose compiled modules are not where it looks for them.
 const MODULES: &str = "import ctypes, hashlib, math, select, ssl, zlib";
 /// The first that is whole is taken: what stands first in the path may be somebody's half of an interpreter.
 const INTERPRETERS: [&str; 2] = ["python3", "/usr/bin/python3"];
+
+/// How long packages may take to come. Some have gigabytes.
+const INSTALLATION: Duration = Duration::from_mins(45);
 
 /// The registry of packages is not there: nothing that we could mend, and nothing that says a thing about us.
 #[derive(Debug, thiserror::Error)]
@@ -28,10 +32,15 @@ pub struct Unreachable(String);
 /// [`Unreachable`], among others.
 pub fn environment(name: &str, requirements: &str) -> Result<PathBuf> {
     let home = kept(name, &[requirements], |home, interpreter| {
-        quiet(Command::new(interpreter).args(["-m", "venv"]).arg(home.join("venv")))?;
+        venv(interpreter, home)?;
         pip(&home.join("venv/bin"), &["install", "--quiet", "-r", requirements])
     })?;
     Ok(home.join("venv/bin"))
+}
+
+/// Makes an empty environment in the folder `venv` of a directory.
+pub fn venv(interpreter: &str, home: &Path) -> Result<()> {
+    quiet_within(INSTALLATION, Command::new(interpreter).args(["-m", "venv"]).arg(home.join("venv"))).map(drop)
 }
 
 /// A directory with an environment in its folder `venv`, installed once for all clones as long as the files `inputs` stay
@@ -80,7 +89,7 @@ fn is_whole(interpreter: &Path, modules: &str) -> bool {
 /// [`Unreachable`], among others.
 pub fn pip(programs: &Path, arguments: &[&str]) -> Result<()> {
     let mut pip = Command::new(programs.join("pip"));
-    quiet(pip.args(arguments)).map(drop).map_err(|error| {
+    quiet_within(INSTALLATION, pip.args(arguments)).map(drop).map_err(|error| {
         let said = format!("{error:#}");
         if is_network(&said) { Unreachable(said).into() } else { error }
     })

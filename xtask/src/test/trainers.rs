@@ -1,17 +1,18 @@
 //! Do trainers and agents really get along with our environments and exports? Their own packages play: TRL trains, `OpenEnv`'s client
-//! and an MCP client walk an episode, `vf-eval` evaluates, and one scenario is played in four ways with the same reward. They also load
-//! what is exported of groups, and we read the graphs that LangGraph writes.
+//! and an MCP client walk an episode, `vf-eval` evaluates, and scenarios are played in every way with the same events and rewards. They also
+//! load what is exported of groups, and we read the graphs that LangGraph writes. Every command has a limit of time.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
 use super::{Outcome, groundstate_or_build, with_database};
 use crate::groundstate::Groundstate;
-use crate::process::{quiet, run};
+use crate::process::{quiet_within, run_within};
 use crate::{install, places, python};
 
 const FILES: &str = "xtask/src/test/trainers";
@@ -20,20 +21,40 @@ pub const PROJECT: &str = "xtask/src/test/trainers/project";
 const PACKAGE: &str = "python";
 /// The project with the shipped playbooks: one project has one model of personas.
 const SHIPPED: &str = "bank";
-/// A script, the environment that it needs, and what it is told beside address and token.
-const CHECKS: [(&str, &str, &[&str]); 10] = [
-    ("four_ways.py", "openenv", &[SHIPPED]),
-    ("openenv_client.py", "openenv", &[]),
-    ("mcp_client.py", "openenv", &[]),
-    ("vf_eval.py", "verifiers", &[]),
-    ("trl_grpo.py", "trl", &[]),
+/// For commands that prepare the checks. They take seconds.
+const PREPARATION: Duration = Duration::from_mins(5);
+
+/// A script, and what it needs.
+struct Check {
+    script: &'static str,
+    environment: &'static str,
+    /// What it is told beside address and token.
+    arguments: &'static [&'static str],
+    /// How many minutes it may take: several times what it takes beside another step on two cores.
+    minutes: u64,
+}
+
+const CHECKS: [Check; 12] = [
+    Check { arguments: &[SHIPPED], ..Check::of("every_way.py", "openenv", 8) },
+    Check::of("openenv_client.py", "openenv", 3),
+    Check::of("mcp_client.py", "openenv", 3),
+    Check::of("vf_eval.py", "verifiers", 8),
+    Check::of("trl_grpo.py", "trl", 12),
     // Writes the files that the others load.
-    ("export_groups.py", "openenv", &[]),
-    ("load_verifiers.py", "verifiers", &[]),
-    ("load_art.py", "art", &[]),
-    ("load_trl.py", "trl", &[]),
-    ("load_verl.py", "verl", &[]),
+    Check::of("export_groups.py", "openenv", 5),
+    Check::of("load_datasets.py", "trl", 4),
+    Check::of("load_verifiers.py", "verifiers", 4),
+    Check::of("load_prime_rl.py", "verl", 4),
+    Check::of("load_art.py", "art", 4),
+    Check::of("load_trl.py", "trl", 6),
+    Check::of("load_verl.py", "verl", 6),
 ];
+
+impl Check {
+    const fn of(script: &'static str, environment: &'static str, minutes: u64) -> Self {
+        Self { script, environment, arguments: &[], minutes }
+    }
+}
 
 pub fn run_step() -> Result<Outcome> {
     let environments = match environments() {
@@ -63,15 +84,20 @@ pub fn run_step() -> Result<Outcome> {
         };
         println!("\n==> the package in {PACKAGE}/");
         let tests = fs::canonicalize(Path::new(PACKAGE).join("tests"))?;
-        run(python("openenv")?.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).arg(tests))?;
-        for (name, environment, more) in CHECKS {
-            println!("\n==> {name}");
-            run(python(environment)?.arg(script(name)?).args([&server.url, &token]).args(more))?;
+        let minutes = Duration::from_mins;
+        run_within(minutes(5), python("openenv")?.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).arg(tests))?;
+        for check in CHECKS {
+            println!("\n==> {}", check.script);
+            let mut python = python(check.environment)?;
+            python.arg(script(check.script)?).args([&server.url, &token]).args(check.arguments);
+            run_within(minutes(check.minutes), &mut python)?;
         }
         println!("\n==> langgraph_graphs.py");
-        run(python("agents")?.arg(script("langgraph_graphs.py")?).arg(&groundstate.program))?;
+        run_within(minutes(3), python("agents")?.arg(script("langgraph_graphs.py")?).arg(&groundstate.program))?;
         println!("\n==> own_agent.py");
-        run(python("agents")?.arg(script("own_agent.py")?).args([&server.url, &token]).arg(&groundstate.program))?;
+        let mut own_agent = python("agents")?;
+        own_agent.arg(script("own_agent.py")?).args([&server.url, &token]).arg(&groundstate.program);
+        run_within(minutes(10), &mut own_agent)?;
         server.running.end().context("the server did not end")
     })?;
     Ok(Outcome::Passed)
@@ -79,17 +105,18 @@ pub fn run_step() -> Result<Outcome> {
 
 /// The project of the scripts, another one with the shipped playbooks, and a token for both.
 fn fill(groundstate: &Groundstate) -> Result<String> {
-    quiet(groundstate.command().args(["projects", "create", SHIPPED, "--title", "Shipped"]))?;
-    quiet(groundstate.command().args(["sync", "--push", "--to", SHIPPED]))?;
-    quiet(groundstate.command().args(["sync", "--push", "--project", PROJECT]))?;
+    let run = |arguments: &[&str]| quiet_within(PREPARATION, groundstate.command().args(arguments)).map(drop);
+    run(&["projects", "create", SHIPPED, "--title", "Shipped"])?;
+    run(&["sync", "--push", "--to", SHIPPED])?;
+    run(&["sync", "--push", "--project", PROJECT])?;
     token(groundstate)
 }
 
 /// Of a user who may do everything.
 pub fn token(groundstate: &Groundstate) -> Result<String> {
-    quiet(groundstate.command().args(["users", "create", "trainer", "--administrator"]))?;
+    quiet_within(PREPARATION, groundstate.command().args(["users", "create", "trainer", "--administrator"]))?;
     let token = ["tokens", "create", "--user", "trainer", "--name", "train", "--scope", "admin"];
-    let said = quiet(groundstate.command().args(token))?;
+    let said = quiet_within(PREPARATION, groundstate.command().args(token))?;
     Ok(said.split_whitespace().find(|word| word.starts_with("gs_")).context("no token was printed")?.to_owned())
 }
 
@@ -113,11 +140,11 @@ impl Environment {
     fn verl(trl: &Self) -> Result<Self> {
         let requirements = requirements("verl");
         let home = python::kept("trainers-verl", &[&requirements], |home, interpreter| {
-            quiet(Command::new(interpreter).args(["-m", "venv"]).arg(home.join("venv")))?;
+            python::venv(interpreter, home)?;
             python::pip(&home.join("venv/bin"), &["install", "--quiet", "--no-deps", "-r", &requirements])
         })?;
         let packages = ["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"];
-        let packages = quiet(Command::new(trl.programs.join("python")).args(packages))?;
+        let packages = quiet_within(PREPARATION, Command::new(trl.programs.join("python")).args(packages))?;
         let packages = vec![fs::canonicalize(PACKAGE)?, PathBuf::from(packages.trim())];
         Ok(Self { name: "verl", programs: home.join("venv/bin"), packages })
     }

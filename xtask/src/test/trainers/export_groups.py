@@ -3,7 +3,8 @@
 usage: export_groups.py URL TOKEN
 
 The server must hold the project in `project/`. Stubs stand in for the models: the seed of a request decides how the agent plays, so
-that groups have rewards of 1, 0 and null. The files lie in the folder `exports` of the working directory.
+that groups have rewards of 1, 0 and null. Only in the groups of the left door does its endpoint return tokens. The files lie in the
+folder `exports` of the working directory.
 """
 
 import json
@@ -11,8 +12,9 @@ import pathlib
 import sys
 import time
 
+import stub_tokens
 from checks import Api, check
-from stub_endpoint import Endpoint, call
+from stub_endpoint import DONE, RUDE, Endpoint, call, visit
 
 if len(sys.argv) != 3:
     sys.exit(__doc__)
@@ -32,41 +34,44 @@ EXPORTS = {
 ask = Api(URL, TOKEN).ask
 
 # What the agent says when it opens a door tells how it plays: a request knows nothing of the one before it.
-RIGHT, WRONG, RUDE = "One moment, please.", "Let me see.", "If you must."
+RIGHT, WRONG, IMPATIENT = "One moment, please.", "Let me see.", "If you must."
+AGENT = "export-agent"
+# The endpoint tells the model and the version of its weights.
+POLICY = f"{AGENT} {stub_tokens.WEIGHTS}"
+
+
+def wanted(messages):
+    user = next(message["content"] for message in messages if message["role"] == "user")
+    return "left" if "left" in user else "right"
 
 
 def agent(asked):
     """Opens the right door, or the other one, or says something to which the user has no answer."""
     messages = asked["messages"]
     if messages[-1]["role"] == "tool":
-        rude = any(message.get("content") == RUDE for message in messages)
-        return {"content": "Go away." if rude else "The door is open."}
-    style = [RIGHT, WRONG, RUDE][asked["seed"] % 3]
-    user = next(message["content"] for message in messages if message["role"] == "user")
-    wanted = "left" if "left" in user else "right"
-    door = {"left": "right", "right": "left"}[wanted] if style == WRONG else wanted
+        rude = any(message.get("content") == IMPATIENT for message in messages)
+        return {"content": RUDE if rude else DONE}
+    style = [RIGHT, WRONG, IMPATIENT][asked["seed"] % 3]
+    door = {"left": "right", "right": "left"}[wanted(messages)] if style == WRONG else wanted(messages)
     calls = [call("open_door", {"door": door}, id) for id in (["a", "b"] if style == RIGHT else ["a"])]
-    return {"content": style, "reasoning_content": f"The door on the {wanted} is wanted.", "tool_calls": calls}
+    # Where there are tokens, turns without thoughts are one sequence with what follows them, and turns with thoughts are not.
+    thinks = style == WRONG or wanted(messages) == "right"
+    thoughts = {"reasoning_content": f"The door on the {wanted(messages)} is wanted."} if thinks else {}
+    return {"content": style, "tool_calls": calls, **thoughts}
 
 
-def user(asked):
-    """Asks for its door, and is silent when the agent is rude: that breaks its rules, and is not the agent's fault."""
-    heard = json.dumps(asked["messages"][1:])
-    if "Go away." in heard:
-        return {"content": ""}
-    if "The door is open." in heard:
-        return {"content": "[END]"}
-    return {"content": f"Please open the {'left' if 'left door' in json.dumps(asked['messages'][0]) else 'right'} door."}
+def tokens(asked, message):
+    return stub_tokens.of_reply(asked["messages"], message) if wanted(asked["messages"]) == "left" else None
 
 
 def play():
     """The id of the run."""
-    with Endpoint(agent) as agents, Endpoint(user) as users:
-        for name, stub in [("export-agent", agents), ("export-user", users)]:
-            ask("PUT", f"/models/{name}", json={"replicas": [stub.url]})
+    with Endpoint(agent, tokens=tokens) as agents, Endpoint(visit) as users:
+        ask("PUT", f"/models/{AGENT}", json={"replicas": [agents.url], "token_ids": True})
+        ask("PUT", "/models/export-user", json={"replicas": [users.url]})
         run = ask("POST", "/projects/default/runs", json={
             "playbooks": ["doors"], "n": GROUPS, "samples": SAMPLES, "seed": 3, "complexity": {"simple": 1.0}, "retries": 0,
-            "models": {"agent": "export-agent", "simulated_user": "export-user"}})["id"]
+            "models": {"agent": AGENT, "simulated_user": "export-user"}})["id"]
         for _ in range(240):
             state = ask("GET", f"/runs/{run}")
             if state["state"] != "running":
@@ -108,13 +113,26 @@ def compare(run, exported):
         same = all(group[name] == server.get(name) for name in ("scored", "solve_rate", "reward_std"))
         rewards = [completion["reward"] for completion in group["completions"]]
         check(same, f"a group with the rewards {rewards} has the solve rate {group['solve_rate']}, as on the server")
-        check(group["off_policy"] is True, "the group says that it is off-policy")
+        compare_tokens(group)
     rewards = {completion["reward"] for group in groups for completion in group["completions"]}
     check(rewards == {1, 0, None}, f"all kinds of rewards are there: {rewards}")
+    shapes = {len(completion["sequences"]) for group in groups for completion in group["completions"] if "sequences" in completion}
+    check(shapes == {1, 2}, f"conversations with tokens have {sorted(shapes)} sequences")
     report = exported["report"]["parts"][0]["groups"]
     nulls = sum(completion["reward"] is None for group in groups for completion in group["completions"])
     check(report["samples"] == GROUPS * SAMPLES and report["without_reward"] == nulls,
           f"the report has {report['samples']} samples, {nulls} of them without a reward")
+
+
+def compare_tokens(group):
+    """With those that the endpoint returned."""
+    has_tokens = group["task_key"].startswith("open_left/")
+    for completion in group["completions"]:
+        expected = stub_tokens.sequences(group["prompt"] + completion["messages"], POLICY) if has_tokens else None
+        found = completion.get("sequences")
+        check(found == expected, f"{group['task_key']}, sample {completion['sample']}: {len(found or [])} sequences of tokens" +
+              ("" if found == expected else f":\n  {json.dumps(found)}\n  {json.dumps(expected)}"))
+    check(group["off_policy"] is not has_tokens, f"{group['task_key']}: off-policy is {group['off_policy']}")
 
 
 api = Api(URL, TOKEN)

@@ -13,10 +13,11 @@ def lines(name):
 
 
 def groups():
-    """Groups by their id. Under `by_sample` are their samples by number, each with its whole conversation as `messages`."""
+    """Groups by their id. Under `by_sample` are their samples by number, each with its whole conversation as `messages`, and with its
+    tokens as `sequences`, which are none if the endpoint returned none."""
     found = {}
     for group in lines("groups.jsonl"):
-        samples = {one["sample"]: {**one, "messages": group["prompt"] + one["messages"]} for one in group["completions"]}
+        samples = {one["sample"]: {"sequences": [], **one, "messages": group["prompt"] + one["messages"]} for one in group["completions"]}
         found[group["group_id"]] = {**group, "by_sample": samples}
     return found
 
@@ -24,6 +25,11 @@ def groups():
 def scored(group):
     """The samples of a group that have a reward."""
     return {number: sample for number, sample in group["by_sample"].items() if sample["reward"] is not None}
+
+
+def policies(sample):
+    """The versions of the weights that a sample was played by, each once."""
+    return list(dict.fromkeys(policy for sequence in sample["sequences"] for policy in sequence["policy_versions"]))
 
 
 def check_all(what, **facts):

@@ -70,19 +70,28 @@ with connect() as env:
         check(observed.observation["text"], f"the first task of {split} is {observed.metadata['scenario']}")
     first, again = (env.reset(scenario="open_left", seed=seed).metadata["group"] for seed in (4_000_000_000, 4_000_000_000))
     check(first == again, f"a seed of any size names the same group each time: {first}")
-    for wrong in ({"index": "0", "split": "train"}, {"split": 5, "index": 0}, {"seed": 2**64}, {"group": "a"}, {"foo": 1}):
+    for wrong in ({"index": "0", "split": "train"}, {"split": 5, "index": 0}, {"seed": 2**64}, {"group": "a"}):
         check(error_of(lambda: env.reset(**wrong)), f"a reset with {wrong} is an error, and plays nothing else")
-    check(error_of(lambda: env.step({**OPEN, "arguments": '{"door": "left"}'})), "arguments that are a text are an error")
-    bad = error_of(lambda: env.step({"nothing": True}))
-    check(bad, f"a step without words and call is an error: {bad}")
-    check(not env.step({**OPEN, "arguments": {"door": "left"}}).done, "and the episode goes on after it")
-    left_open = env.step({"type": "list_tools"}).metadata["episode"]
+    # Clients pass on what a model writes, so a step that cannot be read is the agent's fault.
+    malformed = env.step({**OPEN, "arguments": '{"door": "left"}'})
+    check("invalid arguments" in malformed.observation["result"] and not malformed.done,
+          f"arguments that are a text are refused by the tool: {malformed.observation['result']}")
+    empty = env.step({"nothing": True})
+    check("send `text`" in empty.observation["text"] and not empty.done,
+          f"a step without words and call is refused: {empty.observation['text']}")
+    opened = env.step({**OPEN, "arguments": {"door": "left"}})
+    check(not opened.done, "and the episode goes on after it")
+    left_open = opened.metadata["episode"]
 for _ in range(50):
     state = ask("GET", f"/episodes/{left_open}")["state"]
     if state == "ended":
         break
     time.sleep(0.2)
 check(state == "ended", f"the episode that was open when the client left has the state {state}")
+
+# What takes an address and nothing else sends the token in it, as its password.
+with GenericEnvClient(base_url=PLACE.replace("://", f"://x:{TOKEN}@")).sync() as env:
+    check(not env.reset(scenario="open_left", group=0).done, "a token in the address opens an episode")
 
 validate = [pathlib.Path(sys.executable).parent / "openenv", "validate", "--url", PLACE, "--json"]
 done = subprocess.run(validate, capture_output=True, text=True, timeout=60)

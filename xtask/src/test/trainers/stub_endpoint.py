@@ -12,11 +12,17 @@ import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from stub_tokens import WEIGHTS
+
+# What the agent tells a visitor who has got what it wanted, and what a visitor has no answer to.
+DONE, RUDE = "The door is open.", "Go away."
+
 
 class Endpoint:
-    """`answer`: the assistant's message to a request's body."""
+    """`answer`: the assistant's message to a request's body. `tokens`: for a request that asks for tokens, and the message, the ids of
+    the prompt, those of the message, and their log-probabilities; or None, if it returns none."""
 
-    def __init__(self, answer: Callable[[dict], dict], port: int = 0):
+    def __init__(self, answer: Callable[[dict], dict], port: int = 0, tokens: Callable[[dict, dict], tuple | None] | None = None):
         self.requests: list[dict] = []
         outer = self
 
@@ -32,7 +38,11 @@ class Endpoint:
                 else:
                     finish = "tool_calls" if message.get("tool_calls") else "stop"
                     choice = {"index": 0, "message": message, "finish_reason": finish}
-                    self.write(200, "application/json", json.dumps(completion(asked, choice, "chat.completion")).encode())
+                    whole = completion(asked, choice, "chat.completion")
+                    sampled = tokens(asked, message) if tokens and asked.get("return_token_ids") else None
+                    if sampled:
+                        whole = with_tokens(whole, *sampled)
+                    self.write(200, "application/json", json.dumps(whole).encode())
 
             def stream(self, asked, message):
                 calls = [{"index": index, **call} for index, call in enumerate(message.get("tool_calls") or [])]
@@ -72,6 +82,14 @@ def completion(asked, choice, kind):
     return {"id": "stub", "object": kind, "created": 0, "model": asked.get("model"), "choices": [choice], "usage": usage}
 
 
+def with_tokens(whole, prompt, ids, logprobs):
+    """A completion as vLLM returns it with `return_token_ids`, and with the version of its weights as SGLang tells it."""
+    told = [{"token": f"token_id:{id}", "logprob": logprob} for id, logprob in zip(ids, logprobs, strict=True)]
+    choice = {**whole["choices"][0], "token_ids": ids, "logprobs": {"content": told}}
+    usage = {"prompt_tokens": len(prompt), "completion_tokens": len(ids), "total_tokens": len(prompt) + len(ids)}
+    return {**whole, "choices": [choice], "prompt_token_ids": prompt, "usage": usage, "metadata": {"weight_version": WEIGHTS}}
+
+
 def call(name, arguments, id="c1"):
     return {"id": id, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
 
@@ -87,6 +105,17 @@ def keep_doors(asked: dict) -> dict:
     if model.startswith("bell"):
         return {"content": None, "tool_calls": [call("ring_bell", {})]}
     return {"content": None, "tool_calls": [call("open_door", {"door": door})]}
+
+
+def visit(asked: dict) -> dict:
+    """Stands in for the simulated user of the doors: asks for its door, ends when it is open, and is silent when the agent is rude. An
+    empty message breaks the rules of the user, so that the episode has no reward."""
+    heard = json.dumps(asked["messages"][1:])
+    if RUDE in heard:
+        return {"content": ""}
+    if DONE in heard:
+        return {"content": "[END]"}
+    return {"content": f"Please open the {'left' if 'left door' in json.dumps(asked['messages'][0]) else 'right'} door."}
 
 
 if __name__ == "__main__":
