@@ -44,7 +44,7 @@ impl FaultKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultRule {
-    /// What goes wrong.
+    /// The kind of the fault.
     pub kind: FaultKind,
     /// Tools that the rule is for; all if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -16,7 +16,7 @@ pub const ANCHORS: [u8; 5] = [0, 3, 6, 9, 10];
 pub struct Judge {
     /// Name of the folder under judges/.
     pub name: String,
-    /// What the judge looks at, for people.
+    /// One or two sentences about what is judged, for people to read.
     pub description: String,
     /// File of the prompt, a Jinja template. It sees `criteria`, `case`, `transcript` and
     /// `boundary`, and for single fields of the case `scenario`, `expected` and `persona`.

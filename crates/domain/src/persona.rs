@@ -64,15 +64,15 @@ pub struct PersonaModel {
     pub closing_questions: Vec<String>,
 }
 
-/// What the simulated user is told, by its own value.
+/// Instructions to the simulated user, one for each range of its value.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Buckets {
-    /// What a user with a low value is told.
+    /// Instruction to a user with a low value.
     pub low: String,
-    /// What a user with a medium value is told.
+    /// Instruction to a user with a medium value.
     pub medium: String,
-    /// What a user with a high value is told.
+    /// Instruction to a user with a high value.
     pub high: String,
 }
 
@@ -102,7 +102,7 @@ pub struct Tier {
     /// Whether the first turn must not say what the user wants.
     #[serde(default)]
     pub hides_intent: bool,
-    /// What the user is told about how to write.
+    /// Instruction on how to write.
     pub guidance: String,
     /// Weight if the run names none.
     pub weight: f64,
@@ -121,7 +121,7 @@ pub struct ComplexityFactor {
     /// Trait or emotion -> upper bound.
     #[serde(default)]
     pub below: BTreeMap<String, f64>,
-    /// What the weight is multiplied by.
+    /// The weight is multiplied by this.
     #[schemars(range(min = 0.0))]
     pub factor: f64,
 }
@@ -156,7 +156,7 @@ pub struct TraitCorrelation {
 pub struct Profile {
     #[schemars(regex(pattern = r"^[a-z0-9_]{1,64}$"))]
     pub name: String,
-    /// What kind of person this is, in one or two sentences, for people.
+    /// One or two sentences about the person, for people to read.
     pub description: String,
     /// Attribute -> option -> weight.
     pub demographics: BTreeMap<String, BTreeMap<String, f64>>,

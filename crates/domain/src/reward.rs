@@ -34,17 +34,20 @@ pub fn components(checks: &[Check]) -> BTreeMap<Rule, f64> {
     counts.into_iter().map(|(rule, (passed, all))| (rule, f64::from(passed) / f64::from(all))).collect()
 }
 
-/// Faults of the agent beside the outcome, for trainers that subtract something from the reward for them. They do not change the
-/// reward itself.
+/// Faults of the agent on the way, for trainers that compute a reward of their own. Some of them fail a check of the verifier, and so
+/// make the reward 0 by themselves. The others do not change it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Penalties {
-    /// Calls that no tool accepts: unknown tools, or arguments that are not JSON or break the tool's schema.
+    /// Calls that no tool accepts: unknown tools, or arguments that are not JSON or break the tool's schema. A single one makes the reward
+    /// 0, whatever the agent does afterwards: the check `valid_calls` fails. So does one of a sub-agent, which is not counted here.
     pub malformed_calls: u32,
-    /// Calls that a tool refused, without those that failed because of a planned fault.
+    /// Calls that a tool refused, without those that failed because of a planned fault. They do not change the reward.
     pub failed_calls: u32,
-    /// Messages of the agent that were refused, such as empty ones.
+    /// Messages of the agent that were refused, such as empty ones. They do not change the reward, but too many in a row end the
+    /// conversation with a reward of 0.
     pub refused_messages: u32,
-    /// Whether a limit of turns or steps ended the conversation.
+    /// Whether a limit of turns or steps ended the conversation. The check `ending` fails then: the reward is 0, or null if everything else
+    /// holds and the user only talked on until its turns were used up.
     pub truncated: bool,
 }
 

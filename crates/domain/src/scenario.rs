@@ -49,7 +49,7 @@ pub struct Scenario {
     /// Persona profiles that fit the scenario; all profiles if empty.
     #[serde(default)]
     pub personas: Vec<String>,
-    /// What goes wrong between the agent and its tools, on purpose.
+    /// Faults that are played on purpose between the agent and its tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultRule>,
     /// The time of the conversation, if it differs from the playbook's.

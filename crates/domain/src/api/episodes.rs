@@ -265,7 +265,7 @@ pub struct EpisodeResult {
     /// `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`, `agent_ended`; absent if it was broken off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
-    /// Faults of the agent beside the outcome. They do not change the reward.
+    /// Faults of the agent on the way. Malformed calls and limits make the reward 0 by themselves; the others do not change it.
     pub penalties: Penalties,
     /// The checks of the verifier.
     pub checks: Vec<Check>,

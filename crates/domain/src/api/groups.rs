@@ -25,7 +25,7 @@ pub struct RunGroup {
     /// Standard deviation of the rewards, with n - 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reward_std: Option<f64>,
-    /// Whether nothing can be learned from comparing the samples: all rewards are the same, or there is none.
+    /// Whether nothing can be learned from comparing the samples: all have ended, with the same reward or without any.
     pub dead: bool,
 }
 
@@ -100,7 +100,7 @@ pub struct GroupParams {
     #[param(minimum = 0, maximum = 1)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_solve_rate: Option<f64>,
-    /// Only groups from which something can be learned (`false`), or nothing (`true`).
+    /// Only groups that are `dead` (`true`), or that are not (`false`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dead: Option<bool>,
 }
