@@ -158,21 +158,35 @@ impl CommitWriter {
             if batch.is_empty() {
                 return;
             }
-            let entries: Vec<&JournalEntry> = batch.iter().map(|waiting| &*waiting.entry).collect();
-            match self.commit_batch(&entries).await {
-                Err(CommitError::Refused(_)) if batch.len() > 1 => {
-                    debug!(entries = batch.len(), "an entry is refused; each is tried by itself");
-                    for QueuedEntry { entry, kept } in batch.drain(..) {
-                        let _ = kept.send(self.commit_batch(&[&entry]).await);
-                    }
-                }
-                answer => {
-                    for waiting in batch.drain(..) {
-                        // A task that no longer waits has stopped.
-                        let _ = waiting.kept.send(answer.clone());
-                    }
-                }
+            while !batch.is_empty() {
+                self.commit_together(&mut batch).await;
             }
+        }
+    }
+
+    /// Commits a batch. What is left of it afterwards is to be tried again.
+    async fn commit_together(&mut self, batch: &mut Vec<QueuedEntry>) {
+        let entries: Vec<&JournalEntry> = batch.iter().map(|waiting| &*waiting.entry).collect();
+        let answer = self.commit_batch(&entries).await;
+        if let Err(CommitError::Refused(refused)) = &answer {
+            // Two who speak for one agent must not slow all others down.
+            if let StoreError::AnsweredElsewhere(tasks) = &**refused {
+                for queued in batch.extract_if(.., |queued| tasks.contains(&queued.entry.planned.id)) {
+                    let _ = queued.kept.send(answer.clone());
+                }
+                return;
+            }
+            if batch.len() > 1 {
+                debug!(entries = batch.len(), "an entry is refused; each is tried by itself");
+                for QueuedEntry { entry, kept } in batch.drain(..) {
+                    let _ = kept.send(self.commit_batch(&[&entry]).await);
+                }
+                return;
+            }
+        }
+        for waiting in batch.drain(..) {
+            // A task that no longer waits has stopped.
+            let _ = waiting.kept.send(answer.clone());
         }
     }
 

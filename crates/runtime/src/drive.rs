@@ -70,7 +70,7 @@ impl From<CommitError> for StopReason {
     fn from(error: CommitError) -> Self {
         match &error {
             // What was played on an answer that somebody else came before is forgotten, and the task is taken up from the journal.
-            CommitError::Refused(refused) if matches!(**refused, StoreError::AnsweredElsewhere) => Self::Parked,
+            CommitError::Refused(refused) if matches!(**refused, StoreError::AnsweredElsewhere(_)) => Self::Parked,
             _ => Self::NotKept(error),
         }
     }
@@ -466,10 +466,17 @@ async fn keep_told<K: RunKind>(
     entry: Box<JournalEntry>,
     (receipt, next): (Option<Receipt>, Option<Next>),
 ) -> Result<(), CommitError> {
-    let Some(receipt) = receipt else { return keep_entry(run, queue, entry).await };
+    let Some(mut receipt) = receipt else { return keep_entry(run, queue, entry).await };
     let events = entry.events.clone();
-    keep_entry(run, queue, entry).await?;
-    receipt.keep(events, next);
+    // From here on it may be kept, also if nobody learns of it.
+    receipt.is_known = false;
+    match keep_entry(run, queue, entry).await {
+        Ok(()) => receipt.keep(events, next),
+        Err(error) => {
+            receipt.is_known = matches!(error, CommitError::Refused(_));
+            return Err(error);
+        }
+    }
     Ok(())
 }
 

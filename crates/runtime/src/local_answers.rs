@@ -27,10 +27,10 @@ pub struct GivenAnswer {
 pub enum LocalAnswer {
     /// It was not taken: the task does not wait here for that turn.
     Refused,
+    /// It may be in the journal: the database knows.
+    Unknown,
     /// It is in the journal. What follows it is found in the database.
-    Taken {
-        turn: u32,
-    },
+    Taken,
     Followed(Followed),
 }
 
@@ -57,6 +57,8 @@ pub enum Next {
 #[derive(Debug)]
 pub struct Receipt {
     turn: u32,
+    /// False while it may be kept and nobody knows yet.
+    pub is_known: bool,
     /// `None` once it is told.
     tell: Option<oneshot::Sender<LocalAnswer>>,
 }
@@ -67,7 +69,7 @@ impl Receipt {
         let turn = self.turn;
         self.tell(match next {
             Some(next) => LocalAnswer::Followed(Followed { turn, events, next }),
-            None => LocalAnswer::Taken { turn },
+            None => LocalAnswer::Taken,
         });
     }
 
@@ -81,7 +83,7 @@ impl Receipt {
 
 impl Drop for Receipt {
     fn drop(&mut self) {
-        self.tell(LocalAnswer::Refused);
+        self.tell(if self.is_known { LocalAnswer::Refused } else { LocalAnswer::Unknown });
     }
 }
 
@@ -97,25 +99,23 @@ struct WaitingRequest {
 pub struct LocalAnswers(Arc<Mutex<BTreeMap<Key, WaitingRequest>>>);
 
 impl LocalAnswers {
-    /// Answers the request of a task that parks. `turn`: the one that is meant, by its number in the body of the request; `None`: the
-    /// one that is open.
-    pub async fn give(&self, task: Uuid, turn: Option<u32>, answer: OutsideAnswer) -> LocalAnswer {
-        let Some((turn, waiting)) = self.take_turn(task, turn) else { return LocalAnswer::Refused };
+    /// Answers the request of a task that parks. `turn`: the one that is meant, by its number in the body of the request.
+    pub async fn give(&self, task: Uuid, turn: u32, answer: OutsideAnswer) -> LocalAnswer {
+        let Some(waiting) = self.take_turn(task, turn) else { return LocalAnswer::Refused };
         let (tell, told) = oneshot::channel();
-        let receipt = Receipt { turn, tell: Some(tell) };
+        let receipt = Receipt { turn, is_known: true, tell: Some(tell) };
         // If it does not wait any more, the receipt says so.
         let _ = waiting.send(GivenAnswer { answer, receipt: Some(receipt) });
         told.await.unwrap_or(LocalAnswer::Refused)
     }
 
-    fn take_turn(&self, task: Uuid, turn: Option<u32>) -> Option<(u32, oneshot::Sender<GivenAnswer>)> {
+    fn take_turn(&self, task: Uuid, turn: u32) -> Option<oneshot::Sender<GivenAnswer>> {
         let mut waiting = self.0.lock();
         let mut of_task = waiting.range((task, i64::MIN)..=(task, i64::MAX));
-        let (key, open) = of_task.find_map(|(key, waiting)| {
-            let open = waiting.turn.filter(|open| turn.is_none_or(|turn| turn == *open));
-            open.filter(|_| !waiting.answer.is_closed()).map(|open| (*key, open))
-        })?;
-        waiting.remove(&key).map(|waiting| (open, waiting.answer))
+        let is_meant =
+            |(_, waiting): &(&Key, &WaitingRequest)| waiting.turn == Some(turn) && !waiting.answer.is_closed();
+        let key = of_task.find(is_meant).map(|(key, _)| *key)?;
+        waiting.remove(&key).map(|waiting| waiting.answer)
     }
 
     /// Waits with a request.

@@ -204,7 +204,7 @@ async fn close_requests(db: &mut PgConnection, entries: &[&JournalEntry]) -> Res
     let taken = entries.iter().flat_map(|entry| entry.answered.iter().map(|request| (entry.planned.id, *request)));
     let taken: Vec<(Uuid, AnsweredRequest)> = taken.collect();
     if !taken.is_empty() {
-        outside_requests::forget(db, &taken).await?;
+        outside_requests::forget(db, taken).await?;
     }
     let ended = completions(entries).filter(|(_, completion)| completion.asked_outside);
     let tasks: Vec<(Uuid, bool)> = ended.map(|(entry, _)| (entry.planned.id, entry.is_told)).collect();

@@ -193,8 +193,8 @@ pub enum StoreError {
     Deleted { what: &'static str, id: Uuid },
     #[error("a task has ended already, and cannot end again")]
     EndedAlready,
-    #[error("a request has another answer already")]
-    AnsweredElsewhere,
+    #[error("requests of these tasks have other answers already: {0:?}")]
+    AnsweredElsewhere(Vec<Uuid>),
 }
 
 impl StoreError {

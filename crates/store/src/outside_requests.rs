@@ -106,6 +106,9 @@ pub async fn answer_all(
     db: &mut PgConnection,
     answers: &[(Uuid, i64, &OutsideAnswer)],
 ) -> Result<HashSet<(Uuid, i64)>> {
+    let mut answers: Vec<&(Uuid, i64, &OutsideAnswer)> = answers.iter().collect();
+    // All lock requests in one order, so that nobody waits for somebody who waits for them.
+    answers.sort_unstable_by_key(|(task, request, _)| (*task, *request));
     let texts = answers.iter().map(|(task, _, answer)| {
         serde_json::to_string(answer).map_err(|error| StoreError::from(bad(*task, "answer", &error)))
     });
@@ -210,17 +213,23 @@ pub async fn answers(db: &mut PgConnection, of: &[(Uuid, i64)]) -> Result<Vec<((
 ///
 /// # Errors
 /// [`StoreError::AnsweredElsewhere`]: one whose answer is not in the database has another one there, or is gone.
-pub(crate) async fn forget(db: &mut PgConnection, taken: &[(Uuid, AnsweredRequest)]) -> Result<()> {
-    let forgotten = sqlx::query_scalar!(
-        r#"DELETE FROM requests USING unnest($1::uuid[], $2::bigint[], $3::bool[]) AS taken (task, id, is_local)
-           WHERE task_id = task AND request = id AND (answered_at IS NULL OR NOT is_local) RETURNING is_local AS "is_local!""#,
+pub(crate) async fn forget(db: &mut PgConnection, mut taken: Vec<(Uuid, AnsweredRequest)>) -> Result<()> {
+    // As those that are answered are locked.
+    taken.sort_unstable_by_key(|(task, answered)| (*task, answered.request));
+    let forgotten = sqlx::query!(
+        "DELETE FROM requests USING unnest($1::uuid[], $2::bigint[], $3::bool[]) AS taken (task, id, is_local)
+         WHERE task_id = task AND request = id AND (answered_at IS NULL OR NOT is_local) RETURNING task_id, request",
         &taken.iter().map(|(task, _)| *task).collect::<Vec<_>>(),
         &taken.iter().map(|(_, answered)| answered.request).collect::<Vec<_>>(),
         &taken.iter().map(|(_, answered)| answered.is_local).collect::<Vec<_>>()
     );
-    let forgotten = forgotten.fetch_all(db).await?.into_iter().filter(|is_local| *is_local).count();
-    let local = taken.iter().filter(|(_, answered)| answered.is_local).count();
-    if forgotten == local { Ok(()) } else { Err(StoreError::AnsweredElsewhere) }
+    let forgotten = forgotten.fetch_all(db).await?;
+    let forgotten: HashSet<(Uuid, i64)> = forgotten.into_iter().map(|row| (row.task_id, row.request)).collect();
+    let is_lost = |(task, answered): &(Uuid, AnsweredRequest)| {
+        (answered.is_local && !forgotten.contains(&(*task, answered.request))).then_some(*task)
+    };
+    let lost: Vec<Uuid> = taken.iter().filter_map(is_lost).collect();
+    if lost.is_empty() { Ok(()) } else { Err(StoreError::AnsweredElsewhere(lost)) }
 }
 
 /// Forgets the requests of tasks that have ended, each with whether those who wait for its end are told by somebody else; else this

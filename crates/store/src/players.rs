@@ -102,7 +102,7 @@ pub async fn give_up_overdue(db: &mut PgConnection) -> Result<u64> {
              SELECT id, for_one_run FROM players
              WHERE greatest(heartbeat_at, pg_postmaster_start_time()) < now() - lease FOR UPDATE SKIP LOCKED
          ), counted AS (
-             UPDATE claims SET deaths = deaths + 1, player = NULL
+             UPDATE claims SET deaths = deaths + CASE WHEN waits_outside(run_id, first_position) THEN 0 ELSE 1 END, player = NULL
              WHERE player IN (SELECT id FROM overdue WHERE NOT for_one_run)
          )
          DELETE FROM players WHERE id IN (SELECT id FROM overdue)"
@@ -114,7 +114,8 @@ pub async fn give_up_overdue(db: &mut PgConnection) -> Result<u64> {
 pub async fn died(db: &mut PgConnection, host: &str, pid: i32) -> Result<u64> {
     let dead = sqlx::query!(
         "WITH dead AS (SELECT id FROM players WHERE host = $1 AND pid = $2 FOR UPDATE), counted AS (
-             UPDATE claims SET deaths = deaths + 1, player = NULL WHERE player IN (SELECT id FROM dead)
+             UPDATE claims SET deaths = deaths + CASE WHEN waits_outside(run_id, first_position) THEN 0 ELSE 1 END, player = NULL
+             WHERE player IN (SELECT id FROM dead)
          )
          DELETE FROM players WHERE id IN (SELECT id FROM dead)",
         host,

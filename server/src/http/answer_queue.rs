@@ -78,14 +78,25 @@ async fn write(mut db: KeptConnection, mut waiting: mpsc::Receiver<QueuedAnswer>
 
 async fn keep(db: &mut KeptConnection, batch: Vec<QueuedAnswer>, answer_all: AnswerAll) {
     let (answers, senders): (Vec<_>, Vec<_>) = batch.into_iter().map(|queued| (queued.answer, queued.taken)).unzip();
-    if answers.len() > 1
-        && let Ok(answered) = attempt(db, &answers, answer_all).await
-    {
-        for (TurnAnswer { episode, turn, .. }, taken) in answers.iter().zip(senders) {
-            // Whoever no longer waits has gone away.
-            let _ = taken.send(Ok(answered.contains(&(*episode, *turn))));
+    if answers.len() > 1 {
+        match attempt(db, &answers, answer_all).await {
+            Ok(answered) => {
+                for (TurnAnswer { episode, turn, .. }, taken) in answers.iter().zip(senders) {
+                    // Whoever no longer waits has gone away.
+                    let _ = taken.send(Ok(answered.contains(&(*episode, *turn))));
+                }
+                return;
+            }
+            // To wait for it once for each of them would stop all who come later.
+            Err(HttpError::Database(_)) => {
+                for taken in senders {
+                    let why = "the database could not be reached; send the message again, with its turn";
+                    let _ = taken.send(Err(HttpError::Unavailable(why.to_owned())));
+                }
+                return;
+            }
+            Err(_) => {}
         }
-        return;
     }
     // Each by itself, so that one that is refused does not fail the others.
     for (answer, taken) in answers.iter().zip(senders) {

@@ -94,7 +94,7 @@ pub async fn create(
     let tokens_of = new.token.then_some(runner.caller.id);
     let opened = opened(&app, &settings, &environment, group, tokens_of, audit).await?;
     let (Some(agent), Some(endpoint)) = (agent, &new.agent) else {
-        let episodes = first_turns(&app, opened, deadline).await?;
+        let episodes = first_turns(&app, &runner, opened, deadline).await?;
         return Ok(match tokens_of {
             Some(_) => ShownOnce(episodes).into_response(),
             None => (StatusCode::CREATED, Json(episodes)).into_response(),
@@ -108,7 +108,9 @@ pub async fn create(
     } else {
         play::clients_turn_or_end(&app, id, deadline.saturating_duration_since(Instant::now())).await?;
     }
-    Ok((StatusCode::CREATED, Json(vec![view::of(&app, id, Since::Start).await?])).into_response())
+    let episode = view::of(&app, id, Since::Start).await?;
+    let episode = as_seen_by(&app, &runner.caller, runner.project, episode).await?;
+    Ok((StatusCode::CREATED, Json(vec![episode])).into_response())
 }
 
 /// Opens a group, or finds the one whose id was given before.
@@ -216,13 +218,19 @@ pub async fn close(State(app): State<App>, runner: Runner, audit: Audit, Path(id
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Episodes that were opened, each when it is its agent's turn.
-async fn first_turns(app: &App, opened: Vec<OpenedEpisode>, deadline: Instant) -> Result<Vec<Episode>> {
+/// Episodes that were opened, each when it is its agent's turn. One that was opened before may have ended.
+async fn first_turns(
+    app: &App,
+    runner: &Runner,
+    opened: Vec<OpenedEpisode>,
+    deadline: Instant,
+) -> Result<Vec<Episode>> {
     let deadline = if opened.len() > MOST_AWAITED { Instant::now() } else { deadline };
     let each = stream::iter(opened).map(|OpenedEpisode { id, token, signal }| async move {
         let left = deadline.saturating_duration_since(Instant::now());
         let now = play::next_turn_or_end(app, id, signal, left).await?;
         let episode = view::of_stored(app, now, Since::Start).await?;
+        let episode = as_seen_by(app, &runner.caller, runner.project, episode).await?;
         Ok::<_, HttpError>(Episode { token, ..episode })
     });
     each.buffered(AT_ONCE).try_collect().await

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
-use std::slice;
 use std::sync::Arc;
 
+use anyhow::anyhow;
 use futures::FutureExt;
 use generation::episodes::{self, NewGroup, OpenError};
 use generation::order::CheckedOrder;
@@ -14,6 +14,7 @@ use sqlx::{Connection, PgConnection, PgPool};
 use store::KeptConnection;
 use store::conversations::PlannedConversation;
 use tokio::sync::{mpsc, oneshot};
+use tracing::warn;
 use uuid::Uuid;
 
 use super::audit::Audit;
@@ -23,6 +24,8 @@ use crate::people;
 
 /// Groups in one transaction at most.
 const BATCH: usize = 64;
+/// Episodes in one transaction, unless a single group has more.
+const MOST_SAMPLES: i32 = 256;
 
 /// Where episodes are opened.
 pub struct OpeningQueue(mpsc::Sender<QueuedOpening>);
@@ -78,75 +81,122 @@ impl OpeningQueue {
 
 async fn write(mut db: KeptConnection, signals: Arc<EpisodeSignals>, mut waiting: mpsc::Receiver<QueuedOpening>) {
     let mut batch = Vec::with_capacity(BATCH);
-    while waiting.recv_many(&mut batch, BATCH).await > 0 {
+    while !batch.is_empty() || waiting.recv_many(&mut batch, BATCH).await > 0 {
         // Whoever no longer waits has gone away.
-        let wanted = batch.drain(..).filter(|queued| !queued.opened.is_closed());
-        let (openings, senders): (Vec<_>, Vec<_>) = wanted.map(|queued| (queued.opening, queued.opened)).unzip();
-        open(&mut db, &signals, &openings, senders).await;
+        batch.retain(|queued| !queued.opened.is_closed());
+        let later = batch.split_off(as_many_as_fit(&batch));
+        let now = std::mem::replace(&mut batch, later).into_iter();
+        let (openings, senders): (Vec<_>, Vec<_>) = now.map(|queued| (queued.opening, queued.opened)).unzip();
+        match attempt(&mut db, &signals, &openings).await {
+            Ok(opened) => opened.into_iter().zip(senders).for_each(|(opened, tell)| drop(tell.send(opened))),
+            Err(error) if senders.len() == 1 => {
+                if let Some(tell) = senders.into_iter().next() {
+                    let _ = tell.send(Err(error));
+                }
+            }
+            // They may be there all the same, so they are not tried again here.
+            Err(error) => {
+                warn!(%error, "episodes are not opened");
+                let why = "it is not known whether it was opened; open it again";
+                senders.into_iter().for_each(|tell| drop(tell.send(Err(HttpError::Unavailable(why.to_owned())))));
+            }
+        }
         if waiting.is_empty() {
             db.release();
         }
     }
 }
 
-async fn open(
-    db: &mut KeptConnection,
-    signals: &EpisodeSignals,
-    openings: &[Opening],
-    senders: Vec<oneshot::Sender<Result<OpenedGroup>>>,
-) {
-    if openings.len() > 1
-        && let Ok(opened) = attempt(db, signals, openings).await
-    {
-        for (opened, tell) in opened.into_iter().zip(senders) {
-            let _ = tell.send(Ok(opened));
-        }
-        return;
-    }
-    // Each by itself, so that one that is refused does not fail the others.
-    for (opening, tell) in openings.iter().zip(senders) {
-        let opened = attempt(db, signals, slice::from_ref(opening)).await;
-        let _ = tell.send(opened.and_then(|mut opened| opened.pop().ok_or_else(|| sqlx::Error::PoolClosed.into())));
-    }
+/// How many of these are opened together: at least one.
+fn as_many_as_fit(batch: &[QueuedOpening]) -> usize {
+    let mut samples = 0;
+    let fitting = batch.iter().take_while(|queued| {
+        samples += queued.opening.group.samples;
+        samples <= MOST_SAMPLES
+    });
+    fitting.count().max(1).min(batch.len())
 }
 
 /// A panic is an error: it would end the writer, and nothing would be opened any more.
-async fn attempt(db: &mut KeptConnection, signals: &EpisodeSignals, openings: &[Opening]) -> Result<Vec<OpenedGroup>> {
+async fn attempt(
+    db: &mut KeptConnection,
+    signals: &EpisodeSignals,
+    openings: &[Opening],
+) -> Result<Vec<Result<OpenedGroup>>> {
+    if openings.is_empty() {
+        return Ok(Vec::new());
+    }
     let opened = async { open_all(db.get().await?, signals, openings).await };
-    let opened = AssertUnwindSafe(opened).catch_unwind().await.unwrap_or_else(|_| {
-        let why = "nothing was opened, because of a fault in the server; open it again";
-        Err(HttpError::Unavailable(why.to_owned()))
-    });
+    let opened = AssertUnwindSafe(opened).catch_unwind().await;
+    let opened = opened.unwrap_or_else(|_| Err(HttpError::Internal(anyhow!("opening episodes panicked"))));
     if opened.is_err() {
         db.release();
     }
     opened
 }
 
-/// Opens groups in one transaction.
-async fn open_all(db: &mut PgConnection, signals: &EpisodeSignals, openings: &[Opening]) -> Result<Vec<OpenedGroup>> {
+/// Opens groups in one transaction: each, or why it is not opened.
+async fn open_all(
+    db: &mut PgConnection,
+    signals: &EpisodeSignals,
+    openings: &[Opening],
+) -> Result<Vec<Result<OpenedGroup>>> {
     let mut tx = db.begin().await?;
-    let mut all = BTreeMap::new();
+    // All servers first look for the runs, and then lock them, in one order: none waits for one that waits for it.
+    let mut runs = Vec::new();
     for same in by_order(openings)?.into_values() {
         let Some(first) = same.first().map(|i| &openings[*i]) else { continue };
-        let (library, order) = (first.library.as_ref(), first.order.as_ref());
-        let run = episodes::run_of(&mut tx, library, order).await?;
-        let groups: Vec<&NewGroup> = same.iter().map(|i| &openings[*i].group).collect();
-        let planned = episodes::open(&mut tx, library, (run, order), &groups).await.map_err(refusal)?;
-        for (i, planned) in same.into_iter().zip(planned) {
-            let ids = planned.iter().map(|planned| planned.id).collect();
-            let mut opened = with_tokens(&mut tx, ids, openings[i].tokens_of).await?;
-            // What is told once they are there is heard.
-            opened.iter_mut().for_each(|opened| opened.signal = Some(signals.of(opened.id)));
-            openings[i].audit.subject(run);
-            all.insert(i, OpenedGroup { run, planned, opened });
+        runs.push((episodes::run_of(&mut tx, &first.library, &first.order).await?, same));
+    }
+    let mut all = BTreeMap::new();
+    for (run, same) in runs {
+        match open_same(&mut tx, signals, (run, openings), &same).await {
+            Ok(opened) => all.extend(same.into_iter().zip(opened.into_iter().map(Ok))),
+            // Each by itself, so that one that is refused does not fail the others.
+            Err(_) if same.len() > 1 => {
+                for i in same {
+                    let opened = open_same(&mut tx, signals, (run, openings), &[i]).await;
+                    all.insert(i, opened.and_then(|mut one| one.pop().ok_or_else(|| sqlx::Error::PoolClosed.into())));
+                }
+            }
+            Err(error) => all.extend(same.first().map(|i| (*i, Err(error)))),
         }
     }
-    Audit::commit_all(tx, openings.iter().map(|opening| &opening.audit)).await?;
+    let opened = openings.iter().enumerate().filter(|(i, _)| all.get(i).is_some_and(Result::is_ok));
+    let audits: Vec<&Audit> = opened.map(|(_, opening)| &opening.audit).collect();
+    if audits.is_empty() {
+        tx.rollback().await?;
+    } else {
+        Audit::commit_all(tx, audits).await?;
+    }
     Ok(all.into_values().collect())
 }
 
-/// Which groups share a run. All servers take runs in the same order, so none waits for one that waits for it.
+/// Opens groups of one run, all of them or none.
+async fn open_same(
+    tx: &mut PgConnection,
+    signals: &EpisodeSignals,
+    (run, openings): (Uuid, &[Opening]),
+    same: &[usize],
+) -> Result<Vec<OpenedGroup>> {
+    let Some(first) = same.first().map(|i| &openings[*i]) else { return Ok(Vec::new()) };
+    let mut savepoint = tx.begin().await?;
+    let groups: Vec<&NewGroup> = same.iter().map(|i| &openings[*i].group).collect();
+    let planned = episodes::open(&mut savepoint, &first.library, (run, &first.order), &groups).await;
+    let mut all = Vec::with_capacity(same.len());
+    for (i, planned) in same.iter().zip(planned.map_err(refusal)?) {
+        let ids = planned.iter().map(|planned| planned.id).collect();
+        let mut opened = with_tokens(&mut savepoint, ids, openings[*i].tokens_of).await?;
+        // What is told once they are there is heard.
+        opened.iter_mut().for_each(|opened| opened.signal = Some(signals.of(opened.id)));
+        openings[*i].audit.subject(run);
+        all.push(OpenedGroup { run, planned, opened });
+    }
+    savepoint.commit().await?;
+    Ok(all)
+}
+
+/// Which groups share a run, in one order everywhere.
 fn by_order(openings: &[Opening]) -> Result<BTreeMap<String, Vec<usize>>> {
     let mut by_order: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (i, Opening { library, order, .. }) in openings.iter().enumerate() {

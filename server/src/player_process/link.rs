@@ -55,8 +55,8 @@ enum Question<'a> {
     Figures,
     /// How the endpoints do that it asks.
     Models,
-    /// An agent's turn. `turn`: its number; without one, the turn that is open.
-    Turn { episode: Uuid, turn: Option<u32>, answer: Cow<'a, OutsideAnswer> },
+    /// An agent's turn, by its number.
+    Turn { episode: Uuid, turn: u32, answer: Cow<'a, OutsideAnswer> },
 }
 
 /// What a player says to a turn of an agent.
@@ -65,10 +65,10 @@ enum Question<'a> {
 pub enum TurnAnswer {
     /// The episode does not wait here for that turn.
     Refused,
+    /// It may have been taken: the database knows.
+    Unknown,
     /// It was taken. What follows it is found in the database.
-    Taken {
-        turn: u32,
-    },
+    Taken,
     Followed(NextTurn),
 }
 
@@ -102,7 +102,8 @@ impl TurnAnswer {
     fn of(answer: LocalAnswer) -> serde_json::Result<Self> {
         Ok(match answer {
             LocalAnswer::Refused => Self::Refused,
-            LocalAnswer::Taken { turn } => Self::Taken { turn },
+            LocalAnswer::Unknown => Self::Unknown,
+            LocalAnswer::Taken => Self::Taken,
             LocalAnswer::Followed(Followed { turn, events, next }) => {
                 let events = events.each().map(|(_, event)| RawValue::from_string(event.to_owned()));
                 let state =
@@ -170,7 +171,7 @@ impl PlayerLink {
     ///
     /// # Errors
     /// The player does not answer.
-    pub async fn turn(&self, episode: Uuid, turn: Option<u32>, answer: &OutsideAnswer) -> Result<TurnAnswer, NoAnswer> {
+    pub async fn turn(&self, episode: Uuid, turn: u32, answer: &OutsideAnswer) -> Result<TurnAnswer, NoAnswer> {
         self.ask(&Question::Turn { episode, turn, answer: Cow::Borrowed(answer) }).await
     }
 
@@ -234,8 +235,13 @@ async fn answer_all(socket: UnixStream, clients: &ModelClients, answers: &LocalA
     let (from, to) = socket.into_split();
     let mut questions = FramedRead::new(from, codec());
     let (answered, to_write) = mpsc::channel(BATCH);
-    let _writing = AbortOnDropHandle::new(tokio::spawn(write_answers(FramedWrite::new(to, codec()), to_write)));
-    while let Some(frame) = questions.next().await {
+    let mut writing = std::pin::pin!(write_answers(FramedWrite::new(to, codec()), to_write));
+    loop {
+        let frame = tokio::select! {
+            frame = questions.next() => frame,
+            written = &mut writing => return written,
+        };
+        let Some(frame) = frame else { return Ok(()) };
         let Asked { id, question } = serde_json::from_slice(&frame?)?;
         let (answered, clients, answers) = (answered.clone(), clients.clone(), answers.clone());
         tokio::spawn(async move {
@@ -246,7 +252,6 @@ async fn answer_all(socket: UnixStream, clients: &ModelClients, answers: &LocalA
             }
         });
     }
-    Ok(())
 }
 
 async fn answer(

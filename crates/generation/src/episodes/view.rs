@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use domain::Event;
+use domain::api::RunState;
 use domain::api::episodes::{Episode, EpisodeResult, EpisodeState};
 use domain::event::EventKind;
 use domain::outcome::Outcome;
@@ -77,7 +78,9 @@ impl EpisodeViews {
         let (last, stored) = self.recent.get(id)?;
         let after = i32::try_from(turn).ok()? - 1;
         let events = Some(NewEvents::new(after, events));
-        (last == after).then_some(stored::Episode { waiting, outcome, events, ..stored })
+        // Only a run that goes on has turns taken, however the episode stood when it was looked at.
+        let running = stored::Episode { run_state: RunState::Running, paused_because: None, ..stored };
+        (last == after).then_some(stored::Episode { waiting, outcome, events, ..running })
     }
 
     /// The number of the last event of an episode that is remembered here.

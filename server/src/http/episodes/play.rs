@@ -131,21 +131,26 @@ pub async fn send(app: &App, id: Uuid, turn: Option<u32>, said: &AgentTurn) -> R
         message::check_size(reply)?;
     }
     let signal = app.episodes().of(id);
-    let said = serde_json::to_value(said).map_err(|error| HttpError::Internal(error.into()))?;
-    let said = OutsideAnswer::Message(said);
-    let (turn, is_lost) = match to_own_player(app, id, turn, &said).await {
-        PlayerSaid::Followed(next) => return Ok(followed(app, id, next, signal)),
-        PlayerSaid::Taken(turn) => return Ok(TakenTurn { episode: id, turn, followed: Followed::Stored(signal) }),
-        PlayerSaid::Refused => (turn, false),
-        PlayerSaid::Lost => (turn, true),
-    };
     let turn = match turn {
         Some(turn) => turn,
         None => open_turn(&get(app, id).await?)?.turn,
     };
+    let said = serde_json::to_value(said).map_err(|error| HttpError::Internal(error.into()))?;
+    let said = OutsideAnswer::Message(said);
+    let is_lost = match to_own_player(app, id, turn, &said).await {
+        PlayerSaid::Followed(next) => return Ok(followed(app, id, next, signal)),
+        PlayerSaid::Taken => return Ok(TakenTurn { episode: id, turn, followed: Followed::Stored(signal) }),
+        PlayerSaid::Refused => false,
+        PlayerSaid::Lost => true,
+    };
     match answer(app, id, turn, said).await {
-        // Its player took it and died: it was kept, and what follows it is played by another one.
-        Err(HttpError::Conflict(_)) if is_lost && view::is_turn(app, id, turn).await? => {}
+        Err(HttpError::Conflict(why)) if is_lost => {
+            // If the player kept it before it died, what follows is played by another one.
+            let is_open = get(app, id).await?.waiting.is_some_and(|waiting| waiting.turn == turn);
+            if is_open || !view::is_turn(app, id, turn).await? {
+                return Err(HttpError::Conflict(why));
+            }
+        }
         answered => answered?,
     }
     Ok(TakenTurn { episode: id, turn, followed: Followed::Stored(signal) })
@@ -155,14 +160,14 @@ pub async fn send(app: &App, id: Uuid, turn: Option<u32>, said: &AgentTurn) -> R
 enum PlayerSaid {
     /// It does not play the episode, or it is not its agent's turn. There may be no such player.
     Refused,
-    /// The player ended meanwhile.
+    /// The player ended meanwhile, or does not know whether it was kept.
     Lost,
-    Taken(u32),
+    Taken,
     Followed(NextTurn),
 }
 
 /// Gives a turn to this server's own player, which plays most of its episodes: that is cheaper than to tell it by the database.
-async fn to_own_player(app: &App, id: Uuid, turn: Option<u32>, said: &OutsideAnswer) -> PlayerSaid {
+async fn to_own_player(app: &App, id: Uuid, turn: u32, said: &OutsideAnswer) -> PlayerSaid {
     let Some(player) = app.player() else { return PlayerSaid::Refused };
     let told = tokio::select! {
         told = player.turn(id, turn, said) => told,
@@ -172,9 +177,9 @@ async fn to_own_player(app: &App, id: Uuid, turn: Option<u32>, said: &OutsideAns
     };
     match told {
         Ok(TurnAnswer::Followed(next)) => PlayerSaid::Followed(next),
-        Ok(TurnAnswer::Taken { turn }) => PlayerSaid::Taken(turn),
+        Ok(TurnAnswer::Taken) => PlayerSaid::Taken,
         Ok(TurnAnswer::Refused) | Err(NoAnswer::NotAsked) => PlayerSaid::Refused,
-        Err(NoAnswer::Lost) => PlayerSaid::Lost,
+        Ok(TurnAnswer::Unknown) | Err(NoAnswer::Lost) => PlayerSaid::Lost,
     }
 }
 

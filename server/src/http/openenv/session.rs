@@ -1,6 +1,7 @@
 //! One connection: messages in, and exactly one answer for each.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::ws::WebSocket;
 use domain::api::episodes::{Episode, EpisodeState};
@@ -10,6 +11,7 @@ use generation::episodes::{GROUPS_BY_CLIENTS, NewGroup};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use store::clock;
+use tokio::time::sleep;
 use tracing::debug;
 use uuid::Uuid;
 
@@ -43,7 +45,7 @@ pub struct OpenEnvSession {
     opening: Option<Uuid>,
     /// What the agent of the episode may call. Empty until that is known.
     tools: Vec<Arc<Value>>,
-    /// The agent's turn, if it is known: a step is not to be taken for a later one.
+    /// The agent's turn, if it is known: a step that is sent again after an error must not be taken for a later one.
     turn: Option<u32>,
     steps: u32,
 }
@@ -95,9 +97,12 @@ impl OpenEnvSession {
         }
         // A policy must not get rid of its reward by a message that is too large.
         let is_verified = said_goodbye || frames.broke_limit();
-        for episode in [self.episode, self.opening].into_iter().flatten() {
-            let how = if is_verified { Closing::Verified } else { Closing::GivenUp };
-            tokio::spawn(leave(self.app.clone(), episode, how));
+        let how = || if is_verified { Closing::Verified } else { Closing::GivenUp };
+        if let Some(episode) = self.episode {
+            tokio::spawn(leave(self.app.clone(), episode, how()));
+        }
+        if let Some(episode) = self.opening {
+            tokio::spawn(leave_opening(self.app.clone(), episode, how()));
         }
         frames.close().await;
     }
@@ -187,8 +192,9 @@ impl OpenEnvSession {
             self.tools = view::of(&self.app, id, Since::Start).await?.tools;
         }
         let (called, reply) = reply(&self.tools, action);
-        let taken = match play::send(&self.app, id, self.turn.take(), &turn::of(reply)).await {
+        let taken = match play::send(&self.app, id, self.turn, &turn::of(reply)).await {
             Err(HttpError::Conflict(why)) => {
+                self.turn = None;
                 let has_ended = play::get(&self.app, id).await?.outcome.is_some();
                 return Err(HttpError::Conflict(if has_ended { HAS_ENDED.to_owned() } else { why }));
             }
@@ -228,6 +234,23 @@ impl OpenEnvSession {
 
 const NOT_BEGUN: &str = "no episode has begun; send `reset` first";
 const HAS_ENDED: &str = "the episode has ended; send `reset` to begin another one";
+
+/// How often an episode is looked for that was being opened when its client left.
+const LOOKS: u32 = 60;
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// Leaves an episode that may not be there yet: the transaction that opens it goes on without the client.
+async fn leave_opening(app: App, episode: Uuid, how: Closing) {
+    let opened = async {
+        for _ in 0..LOOKS {
+            let Err(HttpError::NotFound(_)) = play::get(&app, episode).await else { return };
+            sleep(LOOK_AGAIN).await;
+        }
+    };
+    if app.stop().run_until_cancelled(opened).await.is_some() {
+        leave(app, episode, how).await;
+    }
+}
 
 async fn leave(app: App, episode: Uuid, how: Closing) {
     if let Err(error) = end_at_last(&app, episode, &how).await {

@@ -11,6 +11,7 @@ use domain::message::Message;
 use futures::channel::mpsc::UnboundedSender;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use store::episodes::Episode as StoredEpisode;
 use store::events;
 
@@ -33,23 +34,26 @@ struct CallBody {
     task_id: Option<String>,
 }
 
-/// A call is a turn of the agent, and the id of its answer is the number of the turn. The client hears it before the turn is taken, so
-/// a call that is sent again is not made twice: it either takes the same turn, or its answer is read from the journal.
+/// A call is a turn of the agent, and the id of its answer is the number of the turn and a hash of the call. The client hears it before
+/// the turn is taken, so a call that is sent again is not made twice: it either takes the same turn, or its answer is read from the
+/// journal. Of calls that are made at once, only one takes the turn. The journal tells which, unless they are alike.
 pub async fn call(State(app): State<App>, session: Session, audit: Audit, bytes: Bytes) -> OrsResult<Response> {
     audit.nothing_changed();
     let CallBody { name, input, task_id } = body(&bytes)?;
     let now = play::get(&app, session.id).await?;
+    let hash = hash_of(&name, &input);
     let sent_before = match &task_id {
-        Some(task) => turn_of(&app, &now, task).await?,
+        Some(task) => turn_of(&app, &now, task, &hash).await?,
         None => None,
     };
     play::check_played(&now)?;
     let open = now.waiting.filter(|_| now.outcome.is_none()).map(|waiting| waiting.turn);
+    let open = open.filter(|open| sent_before.is_none_or(|turn| turn == *open));
     let tools = view::of_stored(&app, now, Since::Start).await?.tools;
     let said = turn::of(turn::reply(&tools, &name, input, None));
-    let call = Call { app, session, said, is_sent_again: sent_before.is_some() };
+    let call = Call { app, session, said, hash, sent_before };
     Ok(in_a_stream(move |events| async move {
-        let output = match call.made(sent_before.or(open), &events).await {
+        let output = match call.made(open, &events).await {
             Ok(output) => output,
             Err(error) => refused(&error.to_problem().detail, None),
         };
@@ -58,14 +62,22 @@ pub async fn call(State(app): State<App>, session: Session, audit: Audit, bytes:
     }))
 }
 
-/// The turn that the id of an answer names. `None`: its call was not made, and is a new one now.
-async fn turn_of(app: &App, now: &StoredEpisode, task: &str) -> Result<Option<u32>> {
+/// Tells a call from others that were sent for the same turn. The order of the fields of its input does not matter.
+fn hash_of(name: &str, input: &Value) -> String {
+    let mut call = json!([name, input]);
+    call.sort_all_objects();
+    hex::encode(&Sha256::digest(call.to_string())[..8])
+}
+
+/// The turn for which a call was sent, from the id of its answer. `None`: it was not made, and is a new one now.
+async fn turn_of(app: &App, now: &StoredEpisode, task: &str, hash: &str) -> Result<Option<u32>> {
     let id = now.planned.id;
     if task == id.to_string() {
         return Ok(None);
     }
     let unknown = || HttpError::BadRequest("unknown task_id".to_owned());
-    let turn: u32 = task.parse().map_err(|_| unknown())?;
+    let turn = task.strip_suffix(hash).and_then(|turn| turn.strip_suffix('-'));
+    let turn: u32 = turn.and_then(|turn| turn.parse().ok()).ok_or_else(unknown)?;
     let is_open = now.waiting.is_some_and(|waiting| turn == waiting.turn);
     let is_over = now.waiting.is_none_or(|waiting| turn < waiting.turn);
     if is_open || (is_over && view::is_turn(app, id, turn).await?) {
@@ -80,7 +92,9 @@ struct Call {
     app: App,
     session: Session,
     said: AgentTurn,
-    is_sent_again: bool,
+    hash: String,
+    /// The turn for which it was sent before. Another call may have taken it.
+    sent_before: Option<u32>,
 }
 
 /// A turn whose answer is wanted.
@@ -91,25 +105,30 @@ enum Taken {
 }
 
 impl Call {
-    /// Makes the call, and waits for its answer. `turn`: the one that it is, if that is known.
-    async fn made(&self, turn: Option<u32>, events: &UnboundedSender<Event>) -> Result<String> {
-        match self.take(turn, events).await? {
+    /// Makes the call, and waits for its answer. `open`: the turn that it may take at once.
+    async fn made(&self, open: Option<u32>, events: &UnboundedSender<Event>) -> Result<String> {
+        match self.take(open, events).await? {
             Some(taken) => self.answer(taken).await,
             None => Ok(refused("the episode has ended", Some("episode_finished"))),
         }
     }
 
     /// Takes the agent's turn. Calls that come at the same time are made one after another. `None`: the episode has ended.
-    async fn take(&self, mut turn: Option<u32>, events: &UnboundedSender<Event>) -> Result<Option<Taken>> {
+    async fn take(&self, mut open: Option<u32>, events: &UnboundedSender<Event>) -> Result<Option<Taken>> {
         let (app, id) = (&self.app, self.session.id);
         let tell = |task: String| {
             let _ = events.unbounded_send(Event::default().event("task_id").data(task));
         };
         loop {
-            let turn = match turn.take() {
+            let turn = match open.take() {
                 Some(turn) => turn,
                 None => {
                     let now = play::agents_turn_or_end_at_last(app, id).await?;
+                    // Only now the journal has all turns that were taken.
+                    if let Some(turn) = self.made_before().await? {
+                        tell(self.task_id(turn));
+                        return Ok(Some(Taken::Before(turn)));
+                    }
                     if now.outcome.is_some() {
                         tell(id.to_string());
                         return Ok(None);
@@ -117,15 +136,26 @@ impl Call {
                     play::open_turn(&now)?.turn
                 }
             };
-            tell(turn.to_string());
+            tell(self.task_id(turn));
             match play::send(app, id, Some(turn), &self.said).await {
                 Ok(taken) => return Ok(Some(Taken::Now(taken))),
-                Err(HttpError::Conflict(_)) if self.is_sent_again => return Ok(Some(Taken::Before(turn))),
                 // Another call came first, or the episode has ended.
                 Err(HttpError::Conflict(_)) => {}
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    fn task_id(&self, turn: u32) -> String {
+        format!("{turn}-{}", self.hash)
+    }
+
+    /// The turn that the call took, if it was made before. It is a later one than the client knows if another call came first and the
+    /// connection broke.
+    async fn made_before(&self) -> Result<Option<u32>> {
+        let Some(sent) = self.sent_before else { return Ok(None) };
+        let events = self.events_from(sent, i64::MAX).await?;
+        Ok(events.iter().find(|event| turn::is_recorded_as(&self.said, event)).map(|event| event.seq))
     }
 
     async fn answer(&self, taken: Taken) -> Result<String> {
@@ -136,7 +166,7 @@ impl Call {
         };
         let episode = view::of_stored(app, now, Since::Turn(turn)).await?;
         let episode = as_seen_by(app, &session.caller, session.project, episode).await?;
-        let may_be_refused = self.is_sent_again || episode.refused.is_some();
+        let may_be_refused = self.sent_before.is_some() || episode.refused.is_some();
         let refusal = if may_be_refused { self.refusal(turn).await? } else { None };
         // The last refusal ends the episode, and its answer has the reward.
         let ended_it = is_over(&episode) && episode.messages.is_empty();
@@ -149,13 +179,18 @@ impl Call {
 
     /// Why a turn was refused, if it was: others may have followed it.
     async fn refusal(&self, turn: u32) -> Result<Option<String>> {
-        let Some(after) = i32::try_from(turn).ok().and_then(|turn| turn.checked_sub(1)) else { return Ok(None) };
-        let mut db = self.app.pool().acquire().await?;
-        let events: Vec<EpisodeEvent> = events::page(&mut db, self.session.id, after, 1).await?;
+        let events = self.events_from(turn, 1).await?;
         Ok(events.into_iter().find_map(|event| match event.kind {
             EventKind::Refused { reason, .. } => Some(reason),
             _ => None,
         }))
+    }
+
+    /// Events from a turn on, so many at most.
+    async fn events_from(&self, turn: u32, limit: i64) -> Result<Vec<EpisodeEvent>> {
+        let Some(after) = i32::try_from(turn).ok().and_then(|turn| turn.checked_sub(1)) else { return Ok(Vec::new()) };
+        let mut db = self.app.pool().acquire().await?;
+        Ok(events::page(&mut db, self.session.id, after, limit).await?)
     }
 }
 

@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use domain::chat::{AgentTurn, ChatReply};
+use domain::event::{Event, EventKind};
 use domain::message::ToolCall;
+use domain::reasoning;
+use domain::role::Role;
 use generation::episodes::message;
 use serde_json::Value;
 
@@ -43,5 +46,28 @@ pub fn of(reply: Result<ChatReply, String>) -> AgentTurn {
     match taken {
         Ok(reply) => AgentTurn::Reply(reply),
         Err(reason) => AgentTurn::Unusable { reply: ChatReply::default(), reason },
+    }
+}
+
+/// Whether an event is this turn of the agent, as the journal has it. Turns that are refused for the same reason are alike.
+pub fn is_recorded_as(said: &AgentTurn, event: &Event) -> bool {
+    // What sub-agents say is no turn of the agent.
+    if !event.ancestry.is_empty() {
+        return false;
+    }
+    match (said, &event.kind) {
+        (AgentTurn::Reply(said), EventKind::AgentSpoke { content, tool_calls, .. }) => {
+            let called = tool_calls.iter().map(|call| &call.function);
+            reasoning::split(&said.content, None).0 == *content
+                && said.tool_calls.iter().map(|call| &call.function).eq(called)
+        }
+        // It says nothing, or only what it thinks.
+        (AgentTurn::Reply(said), EventKind::Refused { role: Role::Agent, reply, .. }) => {
+            said.tool_calls.is_empty() && said.content == *reply
+        }
+        (AgentTurn::Unusable { reason, .. }, EventKind::Refused { role: Role::Agent, reason: refused, .. }) => {
+            reason == refused
+        }
+        _ => false,
     }
 }

@@ -5,6 +5,7 @@ mod endpoints;
 mod kinds;
 mod left;
 mod mcp;
+mod opening;
 mod own_player;
 mod tokens;
 

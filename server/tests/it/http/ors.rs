@@ -252,8 +252,11 @@ async fn a_call_that_cannot_be_made_is_counted(pool: PgPool) {
     }
     let (_, wrong) = trainer.call(&json!({"name": "get_opening_hours", "input": "now"})).await;
     assert!(wrong["output"]["blocks"][0]["text"].as_str().unwrap().contains("invalid arguments"), "{wrong}");
-    let unknown = json!({"name": "reply", "input": {}, "task_id": "9999"});
-    assert_eq!(trainer.post("/call", &unknown).await.0, StatusCode::BAD_REQUEST);
+    let (_, of_hours) = made[2].0.split_once('-').unwrap();
+    for task in ["9999".to_owned(), format!("9999-{of_hours}"), made[0].0.clone()] {
+        let unknown = json!({"name": "get_opening_hours", "input": {}, "task_id": task});
+        assert_eq!(trainer.post("/call", &unknown).await.0, StatusCode::BAD_REQUEST, "{task}");
+    }
     for ok in [false, false, true] {
         assert_eq!(trainer.call(&mute).await.1["ok"], json!(ok));
     }
@@ -285,6 +288,42 @@ async fn the_answer_of_a_slow_call_is_a_stream_that_can_break(pool: PgPool) {
     let events = events_of(&pool, trainer.session.parse().unwrap()).await;
     let made = events.iter().filter(|event| matches!(event.kind, EventKind::AgentSpoke { .. })).count();
     assert_eq!(made, 1, "the call is made once");
+}
+
+/// Of calls that are made at once, one that is sent again must not get the answer of another one.
+#[sqlx::test(migrations = "../migrations")]
+async fn a_parallel_call_that_is_sent_again_is_made_once(pool: PgPool) {
+    let (app, slow) = with_slow_tool(&pool).await;
+    let _player = player(&pool, 4);
+    let trainer = Trainer::new(&app).await;
+    trainer.post("/create", &json!({"task_spec": {"scenario": HELP, "group": 0}})).await;
+    let mut hours = json!({"name": "get_opening_hours", "input": {}});
+    let (earlier, _) = trainer.call(&hours).await;
+    let (tool, input) = slow_call();
+    let search = json!({"name": tool, "input": input});
+    let mut other = trainer.ask(Method::POST, "/call").json(&search).send().await.unwrap();
+    let first = other.chunk().await.unwrap().unwrap();
+    let heard = events(std::str::from_utf8(&first).unwrap());
+    let [(_, taken)] = &heard[..] else { panic!("{heard:?}") };
+    until("the tool is at work", async || slow.in_flight() == 1).await;
+    // Both calls heard of this turn, the other one took it, and the connection of this one broke.
+    let (turn, hash) = (taken.split_once('-').unwrap().0, earlier.split_once('-').unwrap().1);
+    hours["task_id"] = json!(format!("{turn}-{hash}"));
+    let (made, ()) = tokio::join!(trainer.call(&hours), async { slow.release() });
+    let text = made.1["output"]["blocks"][0]["text"].as_str().unwrap();
+    assert!(text.contains("Monday to Saturday"), "{made:?}");
+    let rest = other.text().await.unwrap();
+    assert!(rest.contains("articles"), "{rest}");
+    for id in [hours["task_id"].clone(), json!(made.0)] {
+        hours["task_id"] = id;
+        assert_eq!(trainer.call(&hours).await, made, "the client may have heard of either turn");
+    }
+    let played = events_of(&pool, trainer.session.parse().unwrap()).await;
+    let called = played.iter().filter_map(|event| match &event.kind {
+        EventKind::ToolAnswered { tool, .. } => Some(tool.as_str()),
+        _ => None,
+    });
+    assert_eq!(called.collect::<Vec<_>>(), ["get_opening_hours", tool, "get_opening_hours"]);
 }
 
 #[sqlx::test(migrations = "../migrations")]

@@ -1,5 +1,6 @@
 //! What somebody does not learn of a conversation that they are still to rate: its score, by any way.
 
+use domain::api::episodes::{Episode, EpisodeState};
 use domain::api::{
     CalibrationDetail, ConversationFacets, ConversationSummary, CorpusDetail, CorpusSummary, ExportSummary, Page,
     RunAnalytics,
@@ -9,6 +10,9 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use super::*;
+use crate::http::answers::player;
+use crate::http::episodes::{SEED, filled};
+use crate::support::endpoint::{Endpoint, endless};
 use crate::support::jobs;
 
 const DEFAULT: &str = "/api/v1/projects/default";
@@ -149,6 +153,31 @@ async fn what_is_made_of_verdicts_is_closed_until_one_has_rated(pool: PgPool) {
     for (path, body) in &asks {
         let (status, answer) = ben.send(Method::POST, path, body).await;
         assert!(status.is_success(), "{path}: {answer}");
+    }
+}
+
+/// Whoever sends the id of an episode again is shown where it stands.
+#[sqlx::test(migrations = "../migrations")]
+async fn an_episode_that_is_opened_again_does_not_tell_its_result(pool: PgPool) {
+    let app = filled(&pool).await;
+    let _player = player(&pool, 4);
+    let ben = named(&app, "ben", Role::Runner).await;
+    let endpoint = Endpoint::start(|_| endless()).await;
+    let url = endpoint.model().split_once('@').unwrap().1.to_owned();
+    let (id, environment) = (Uuid::new_v4(), json!({"playbooks": ["retail_bank"], "seed": SEED}));
+    let posted = json!({"environment": environment, "scenario": HELP, "group": 0, "id": id});
+    let mut by_endpoint = posted.clone();
+    by_endpoint["agent"] = json!({"url": url, "model": "test-model"});
+    let tells = async |who: &TestApp, order: &Value| {
+        let episodes: Vec<Episode> = who.post(&format!("{DEFAULT}/episodes"), order).await;
+        assert_eq!(episodes[0].state, EpisodeState::Ended, "{episodes:?}");
+        episodes[0].result.is_some()
+    };
+    assert!(tells(&app, &by_endpoint).await);
+    queue(&app, &json!({"name": "q", "conversations": [id]})).await;
+    for order in [&by_endpoint, &posted] {
+        assert!(!tells(&ben, order).await, "{order}");
+        assert!(tells(&app, order).await, "{order}: an admin who was not given it");
     }
 }
 
