@@ -333,7 +333,7 @@ pub fn router(app: App) -> Router {
         })
         // The last one is the first that a request meets.
         .layer(from_fn(shares::hold))
-        .layer(from_fn_with_state(app.clone(), audit::record))
+        .layer(from_fn(audit::record))
         .layer(from_fn_with_state(app.clone(), idempotency::once))
         .layer(from_fn_with_state(app.clone(), access::authenticate))
         .layer(from_fn(limits::to_the_end))

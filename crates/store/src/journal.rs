@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 pub use self::encoded_events::EncodedEvents;
 use super::copy::Rows;
-use super::outside_requests::OpenRequest;
+use super::outside_requests::{AnsweredRequest, OpenRequest};
 use super::tasks::PlannedTask;
 use super::verdicts::{StoredVerdict, agreement, scores, weighted_mean};
 use super::{Result, StoreError, conversations, events, outside_requests, players};
@@ -43,15 +43,6 @@ pub struct JournalEntry {
     pub opened: Vec<OpenRequest>,
     /// Whoever waits for what it opens, or for its end, is told without the database.
     pub is_told: bool,
-}
-
-/// A request to somebody outside whose answer is taken.
-#[derive(Debug, Clone, Copy)]
-pub struct AnsweredRequest {
-    /// Its id within the task.
-    pub request: i64,
-    /// The database does not have the answer. If it has one, that was given first.
-    pub is_local: bool,
 }
 
 /// How a task ended.

@@ -9,7 +9,6 @@ use serde_json::Value;
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
-use super::journal::AnsweredRequest;
 use super::{BadRow, Result, StoreError, claims, interval, players};
 
 /// Where players hear that a request was answered.
@@ -34,6 +33,15 @@ pub struct OpenRequest {
     pub patience: Option<Duration>,
     /// Whether its task leaves its player while it waits, so that the answer makes a claim.
     pub parks: bool,
+}
+
+/// A request to somebody outside whose answer is taken.
+#[derive(Debug, Clone, Copy)]
+pub struct AnsweredRequest {
+    /// Its id within the task.
+    pub request: i64,
+    /// The database does not have the answer. If it has one, that was given first.
+    pub is_local: bool,
 }
 
 /// Puts a request where others find it, and says so. Nothing is opened for a player that was given up and does not know it yet.

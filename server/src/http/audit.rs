@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request, State};
+use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::Response;
@@ -12,7 +12,6 @@ use sqlx::{Postgres, Transaction};
 use tracing::error;
 use uuid::Uuid;
 
-use super::app::App;
 use super::caller::Caller;
 use super::error::{HttpError, Result};
 use store::audit::{self, Entry};
@@ -84,21 +83,21 @@ impl Audit {
     }
 }
 
-impl FromRequestParts<App> for Audit {
+impl<S: Sync> FromRequestParts<S> for Audit {
     type Rejection = HttpError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
         let audit = parts.extensions.get::<Self>().cloned();
         audit.ok_or_else(|| HttpError::Damaged("a route outside the audit log".into()))
     }
 }
 
 /// Begins the entry of each request, and looks whether the handler has written it.
-pub async fn record(State(app): State<App>, path: MatchedPath, request: Request, next: Next) -> Response {
+pub async fn record(path: MatchedPath, request: Request, next: Next) -> Response {
     let safe = request.method().is_safe();
     let (mut parts, body) = request.into_parts();
     let caller = parts.extensions.get::<Caller>().cloned();
-    let subject = match RawPathParams::from_request_parts(&mut parts, &app).await {
+    let subject = match RawPathParams::from_request_parts(&mut parts, &()).await {
         Ok(params) => params.iter().map(|(_, value)| value).collect::<Vec<_>>().join("/"),
         Err(_) => String::new(),
     };

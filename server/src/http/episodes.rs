@@ -7,6 +7,8 @@ pub mod environment;
 pub mod functions;
 pub mod mcp;
 pub mod play;
+pub mod tools;
+pub mod turn;
 pub mod view;
 
 use std::time::Duration;

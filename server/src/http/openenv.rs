@@ -9,7 +9,7 @@ mod session;
 use axum::extract::State;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::http::{HeaderMap, StatusCode};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router};
@@ -38,7 +38,7 @@ pub fn routes(app: &App) -> Router<App> {
         .route("/step", post(any(stateless)))
         .route("/state", get(any(stateless)))
         .route("/mcp", post(any(mcp)))
-        .layer(from_fn_with_state(app.clone(), audit::record))
+        .layer(from_fn(audit::record))
         .layer(from_fn_with_state(app.clone(), caller::authenticate))
 }
 

@@ -9,8 +9,6 @@ mod call;
 pub mod caller;
 pub mod closing;
 pub mod tasks;
-pub mod tools;
-pub mod turn;
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -18,7 +16,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -39,6 +37,7 @@ use uuid::Uuid;
 use super::app::App;
 use super::audit::{self, Audit};
 use super::episodes::play::{self, Closing};
+use super::episodes::tools;
 use super::episodes::view::{self, Since};
 use super::error::HttpError;
 use super::extract;
@@ -75,10 +74,10 @@ pub fn routes(app: &App) -> Router<App> {
         .route("/messages", get(any(messages)))
         .route("/call", post(any(call::call)))
         // The last one is the first that a request meets.
-        .layer(from_fn_with_state(app.clone(), audit::record))
+        .layer(from_fn(audit::record))
         .layer(from_fn_with_state(app.clone(), caller::authenticate))
-        .layer(axum::middleware::from_fn(limits::to_the_end))
-        .layer(axum::middleware::from_fn(limits::in_time))
+        .layer(from_fn(limits::to_the_end))
+        .layer(from_fn(limits::in_time))
 }
 
 /// What goes wrong, as the client reads it.

@@ -8,7 +8,8 @@ use domain::event::Usage;
 use domain::role::RoleId;
 use domain::task::{OutsideAnswer, Request, Resolution, Task};
 use llm::{Answer, Failure, ModelError};
-use store::journal::{AnsweredRequest, ModelUsage};
+use store::journal::ModelUsage;
+use store::outside_requests::AnsweredRequest;
 use tokio::time::Instant;
 use tracing::warn;
 

@@ -27,6 +27,7 @@ use uuid::Uuid;
 
 use super::functions::{given, name};
 use super::play;
+use super::turn;
 use super::view::{self, Since};
 use crate::http::LARGEST_BODY;
 use crate::http::access::Runner;
@@ -34,7 +35,6 @@ use crate::http::app::App;
 use crate::http::audit::Audit;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::Path;
-use crate::http::ors::turn;
 
 /// Answers that take longer come by a stream: a tool may be a model, or a service that starts first.
 const SOON: Duration = Duration::from_secs(2);

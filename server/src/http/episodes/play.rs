@@ -9,7 +9,7 @@ use domain::api::episodes::Environment;
 use domain::chat::AgentTurn;
 use domain::outcome::Outcome;
 use domain::task::OutsideAnswer;
-use generation::episodes::view::FollowedTurn;
+use generation::episodes::view::{FollowedTurn, is_turn};
 use generation::episodes::{GROUPS_BY_CLIENTS, NewGroup, message};
 use generation::plan::RunConfig;
 use store::episodes::{AgentRequest, Episode};
@@ -19,7 +19,6 @@ use uuid::Uuid;
 
 use super::PATIENCE;
 use super::environment::{self, ProjectSettings};
-use super::view;
 use crate::http::app::App;
 use crate::http::audit::Audit;
 use crate::http::episode_signals::Signal;
@@ -147,7 +146,7 @@ pub async fn send(app: &App, id: Uuid, turn: Option<u32>, said: &AgentTurn) -> R
         Err(HttpError::Conflict(why)) if is_lost => {
             // If the player kept it before it died, what follows is played by another one.
             let is_open = get(app, id).await?.waiting.is_some_and(|waiting| waiting.turn == turn);
-            if is_open || !view::is_turn(app, id, turn).await? {
+            if is_open || !is_turn(&mut *app.pool().acquire().await?, id, turn).await? {
                 return Err(HttpError::Conflict(why));
             }
         }

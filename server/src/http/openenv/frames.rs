@@ -5,27 +5,19 @@ use std::collections::VecDeque;
 use std::pin::pin;
 use std::time::Duration;
 
-use axum::extract::ws::{Message as Frame, Utf8Bytes, WebSocket};
+use axum::extract::ws::{Message as Frame, WebSocket};
 use serde_json::Value;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite;
 
-use super::message::{self, SESSION_ERROR, VALIDATION_ERROR, failed};
+use super::message::{self, LARGEST_MESSAGE, Received, SESSION_ERROR, VALIDATION_ERROR, failed};
 
-/// Largest message that is read, as large as a body of the API.
-pub const LARGEST_MESSAGE: usize = 4 << 20;
 /// Larger messages are received and refused up to this size. What is larger still ends the connection.
 pub const LARGEST_FRAME: usize = 4 * LARGEST_MESSAGE;
 /// Messages that may wait for the answers to earlier ones. Together they are as large as one may be.
 const MOST_WAITING: usize = 64;
 /// A connection that says nothing for so long is closed. The clients' libraries send a ping each 20 seconds.
 const LONGEST_SILENCE: Duration = Duration::from_mins(30);
-
-/// A message that waits for its answer.
-pub enum Received {
-    Text(Utf8Bytes),
-    Binary,
-}
 
 pub struct Frames {
     socket: WebSocket,

@@ -1,10 +1,10 @@
 //! What a client sends, and the errors by which it is refused. Their codes are those of `OpenEnv`'s own server.
 
+use axum::extract::ws::Utf8Bytes;
 use domain::untrusted;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::frames::{LARGEST_MESSAGE, Received};
 use crate::http::error::HttpError;
 
 pub const INVALID_JSON: &str = "INVALID_JSON";
@@ -13,8 +13,16 @@ pub const VALIDATION_ERROR: &str = "VALIDATION_ERROR";
 pub const EXECUTION_ERROR: &str = "EXECUTION_ERROR";
 pub const SESSION_ERROR: &str = "SESSION_ERROR";
 
+/// Largest message that is read, as large as a body of the API.
+pub const LARGEST_MESSAGE: usize = 4 << 20;
 /// Letters of a `type` that are shown.
 const LONGEST_KIND: usize = 40;
+
+/// A message that waits for its answer.
+pub enum Received {
+    Text(Utf8Bytes),
+    Binary,
+}
 
 /// A message of a client.
 pub enum ClientMessage {

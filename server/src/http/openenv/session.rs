@@ -25,13 +25,13 @@ use crate::http::caller::Caller;
 use crate::http::episodes::as_seen_by;
 use crate::http::episodes::play::{self, Closing};
 use crate::http::episodes::view::{self, Since};
+use crate::http::episodes::{tools, turn};
 use crate::http::error::{HttpError, Result};
 use crate::http::extract;
 use crate::http::opening_queue::OpenedEpisode;
 use crate::http::ors::caller::TrainerOf;
 use crate::http::ors::closing::end_at_last;
 use crate::http::ors::tasks::TaskList;
-use crate::http::ors::{tools, turn};
 
 pub struct OpenEnvSession {
     app: App,

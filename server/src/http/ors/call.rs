@@ -16,11 +16,12 @@ use store::episodes::Episode as StoredEpisode;
 use store::events;
 
 use super::caller::Session;
-use super::{OrsResult, body, in_a_stream, is_over, turn};
+use super::{OrsResult, body, in_a_stream, is_over};
 use crate::http::app::App;
 use crate::http::audit::Audit;
 use crate::http::episodes::as_seen_by;
 use crate::http::episodes::play::{self, TakenTurn};
+use crate::http::episodes::turn;
 use crate::http::episodes::view::{self, Since};
 use crate::http::error::{HttpError, Result};
 

@@ -15,10 +15,11 @@ use serde_json::{Value, json};
 use store::environments as stored;
 
 use super::caller::TrainerOf;
-use super::{OrsResult, body, tools as tool_list};
+use super::{OrsResult, body};
 use crate::http::app::App;
 use crate::http::audit::Audit;
 use crate::http::episodes::environment::{self, ProjectSettings};
+use crate::http::episodes::tools as tool_list;
 use crate::http::error::{HttpError, Result};
 use crate::http::opening_queue::Opening;
 

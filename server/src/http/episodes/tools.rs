@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::http::episodes::functions::name;
+use super::functions::name;
 
 /// The tool that speaks to the user, unless a playbook has one of this name.
 const REPLY: &str = "reply";

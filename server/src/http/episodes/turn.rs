@@ -11,8 +11,7 @@ use domain::role::Role;
 use generation::episodes::message;
 use serde_json::Value;
 
-use super::tools;
-use crate::http::episodes::functions;
+use super::{functions, tools};
 
 /// The message that a call of a tool stands for, or what is wrong with the call. `beside`: what the agent says in addition.
 pub fn reply(
