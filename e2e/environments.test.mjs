@@ -42,6 +42,9 @@ async function copied(page, label) {
 
 // The tests below are one story: each begins where the one before ended.
 
+/** A field of the form, and not the part of it that has the same name. */
+const field = (page, label) => page.locator("input, textarea, select").and(page.getByLabel(label));
+
 test("without environments the list says what they are, and leads to the form and to the playbooks", () =>
   site.visit(PROJECT, async (page) => {
     await page.getByRole("heading", { level: 1 }).waitFor();
@@ -62,24 +65,24 @@ test("an environment is stored by a form, which says at each field what is wrong
     await page.getByRole("group", { name: "Playbooks" }).getByText("Retail bank customer service").click();
     await save.click();
     await wrong("Enter a name first.");
-    await page.getByLabel(/^Name/).fill("env");
-    await page.getByLabel(/^Scenarios/).fill(`${SCENARIO}\nno_such_scenario`);
+    await field(page, /^Name/).fill("env");
+    await field(page, /^Scenarios/).fill(`${SCENARIO}\nno_such_scenario`);
     await save.click();
     await wrong("an environment is not called `env`");
-    await page.getByLabel(/^Name/).fill("bank");
-    await page.getByLabel(/^Tasks of each scenario/).fill("20000");
+    await field(page, /^Name/).fill("bank");
+    await field(page, /^Tasks of each scenario/).fill("20000");
     await save.click();
     await wrong("must be from 1 to 10000");
     await wrong("no_such_scenario");
     await fits(page);
     await screenshot(page, "environment-refused");
     await accessible(page);
-    await page.getByLabel(/^Scenarios/).fill(SCENARIO);
-    await page.getByLabel(/^Tasks of each scenario/).fill("8");
-    await page.getByLabel(/^As JSON/).fill('{"groups": 3}');
+    await field(page, /^Scenarios/).fill(SCENARIO);
+    await field(page, /^Tasks of each scenario/).fill("8");
+    await field(page, /^As JSON/).fill('{"groups": 3}');
     await save.click();
     await wrong("the others have fields above");
-    await page.getByLabel(/^As JSON/).fill('{"temperatures": {"simulated_user": 0.5}}');
+    await field(page, /^As JSON/).fill('{"temperatures": {"simulated_user": 0.5}}');
     await save.click();
     await page.waitForURL(/\/environments\/bank$/);
     await page.getByRole("heading", { name: "bank", level: 1 }).waitFor();
@@ -89,7 +92,7 @@ test("an environment is stored by a form, which says at each field what is wrong
 
 test("another environment does not take its place", () =>
   site.visit(`${PROJECT}/new-environment`, async (page) => {
-    await page.getByLabel(/^Name/).fill("bank");
+    await field(page, /^Name/).fill("bank");
     await page.getByRole("button", { name: "Save" }).click();
     await page.locator(".field .wrong").getByText("exists already").waitFor();
     assert.equal((await stored("bank")).groups, 8);
@@ -176,8 +179,8 @@ test("what is changed is changed, and what the form has no field for stays", () 
   site.visit(`${PROJECT}/environments/bank`, async (page) => {
     await page.getByRole("link", { name: "Edit", exact: true }).click();
     await page.getByRole("heading", { name: "Edit bank" }).waitFor();
-    await page.getByLabel(/^Part/).selectOption("train");
-    await page.getByLabel(/^Scenarios/).fill("");
+    await field(page, /^Part/).selectOption("train");
+    await field(page, /^Scenarios/).fill("");
     await page.getByRole("button", { name: "Save" }).click();
     await page.waitForURL(/\/environments\/bank$/);
     await page.locator("main dl.strip").getByText("train", { exact: true }).waitFor();

@@ -143,7 +143,7 @@ def turns_of(case):
     if case.turns is not None:
         return case.turns
     turns = scripted(case)
-    left = [turn for turn in turns if turn.tool != case.without]
+    left = [turn for turn in turns if case.without is None or turn.tool != case.without]
     check(len(left) == len(turns) - (case.without is not None), f"{case.name}: {len(left)} of the {len(turns)} turns of the script")
     return left
 
