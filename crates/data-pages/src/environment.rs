@@ -22,7 +22,7 @@ use ui::labels::words;
 use ui::session::Project;
 use ui::{address, format};
 
-/// What the server takes where an environment names no seed.
+/// The seed of an environment that names none.
 const DEFAULT_SEED: i64 = 1;
 /// The status of settings that do not fit the documents or the models any more.
 const UNPROCESSABLE: u16 = 422;
@@ -123,7 +123,7 @@ fn Detail(found: FoundEnvironment) -> impl IntoView {
     }
 }
 
-/// What the server says of the settings today: what they would play, or why they play nothing.
+/// The scenarios that the settings would play today, or why they play none.
 async fn check(project: &str, order: &RunOrder) -> Answer<Result<OrderPreview, String>> {
     let guard = AbortGuard::new();
     match api_client::orders::preview(&guard.signal(), project, order).await {
@@ -135,7 +135,7 @@ async fn check(project: &str, order: &RunOrder) -> Answer<Result<OrderPreview, S
     }
 }
 
-/// What the environment plays as the order of a run. An order knows no parts: it is of both.
+/// The environment as the order of a run. An order has no parts, so this is one of both parts.
 fn as_order(environment: &Environment) -> RunOrder {
     let Environment { playbooks, scenarios, personas, models, sub_agents, variant, .. } = environment.clone();
     RunOrder { playbooks, scenarios, personas, models, sub_agents, variant, n: Some(1), ..RunOrder::default() }

@@ -87,7 +87,7 @@ fn ForRunners(stored: Option<NamedEnvironment>) -> impl IntoView {
     }
 }
 
-/// What there is to choose from.
+/// The choices that the form offers.
 #[derive(Clone)]
 struct Choices {
     playbooks: Vec<DocumentSummary>,

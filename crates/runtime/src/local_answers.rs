@@ -22,7 +22,7 @@ pub struct GivenAnswer {
     pub receipt: Option<Receipt>,
 }
 
-/// What became of an answer that was given here.
+/// The fate of an answer that was given here.
 #[derive(Debug)]
 pub enum LocalAnswer {
     /// It was not taken: the task does not wait here for that turn.
@@ -34,7 +34,7 @@ pub enum LocalAnswer {
     Followed(Followed),
 }
 
-/// What followed an answer that was given here. All of it is in the journal.
+/// The events after an answer that was given here. All of them are in the journal.
 #[derive(Debug)]
 pub struct Followed {
     /// The turn that was answered.
@@ -44,7 +44,7 @@ pub struct Followed {
     pub next: Next,
 }
 
-/// What a task does after an answer.
+/// The next step of a task after an answer.
 #[derive(Debug)]
 pub enum Next {
     /// It asks somebody outside again: the body of its request.

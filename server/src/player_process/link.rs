@@ -59,7 +59,7 @@ enum Question<'a> {
     Turn { episode: Uuid, turn: u32, answer: Cow<'a, OutsideAnswer> },
 }
 
-/// What a player says to a turn of an agent.
+/// The answer of a player to a turn of an agent.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnAnswer {
@@ -72,7 +72,7 @@ pub enum TurnAnswer {
     Followed(NextTurn),
 }
 
-/// What followed a turn of an agent.
+/// The events after a turn of an agent, and the state that they lead to.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct NextTurn {
     /// The turn that was taken.
@@ -221,7 +221,7 @@ async fn ask_all(socket: UnixStream, mut asked: mpsc::Receiver<WaitingQuestion>)
     }
 }
 
-/// What a player does beside playing: it answers its server, and stops when that closes the socket.
+/// Answers the questions of the server, and stops the player when the server closes the socket.
 pub fn obey(socket: UnixStream, stop: CancellationToken, clients: ModelClients, answers: LocalAnswers) {
     tokio::spawn(async move {
         if let Err(error) = answer_all(socket, &clients, &answers).await {

@@ -20,7 +20,7 @@ const SHOWN: usize = 5;
 /// Pages of the project's runs in which they are looked for.
 const MOST_PAGES: usize = 10;
 
-/// What runs of an environment's episodes have in common with it. A run does not know the name of its environment.
+/// The settings by which the runs of an environment are found: a run does not have the name of its environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlayedAs {
     /// As a run names its playbooks.

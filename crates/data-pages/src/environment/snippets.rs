@@ -1,4 +1,4 @@
-//! What programs are told to play an environment, with its own names: the snippets of the documentation.
+//! The snippets of the documentation, with the address of the server and the name of the environment.
 
 use domain::corpus::Side;
 
@@ -14,7 +14,7 @@ pub const PROTOCOLS: &[(&str, &str)] = &[
 ];
 pub const NAMES: &[&str] = &["rest", "python", "trl", "openenv", "verifiers", "mcp", "agent"];
 
-/// What every snippet reads.
+/// The values that snippets are filled with.
 pub const TOKEN: &str = "export GROUNDSTATE_TOKEN=gs_...";
 
 /// The project that clients ask if they name none.
@@ -221,7 +221,7 @@ fn of_project(Target { project, .. }: &Target, option: &str) -> String {
     if project == DEFAULT_PROJECT { String::new() } else { format!(" {option} {}", word(project)) }
 }
 
-/// What is said only if the environment plays the golden part alone. Clients ask for the other one by themselves.
+/// An addition for environments of the golden part. Clients ask for the other part by default.
 fn golden<'a>(target: &Target, says: &'a str) -> &'a str {
     if target.split == Some(Side::Golden) { says } else { "" }
 }

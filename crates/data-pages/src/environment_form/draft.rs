@@ -1,4 +1,4 @@
-//! What is typed in the form of an environment, and the environment that it makes.
+//! The values of the form, and the environment that they make.
 
 use std::collections::BTreeSet;
 

@@ -16,7 +16,7 @@ use ui::labels::words;
 
 const EXAMPLE: &str = r#"{"temperatures": {"simulated_user": 0.9}}"#;
 
-/// What is played.
+/// Fields for playbooks, scenarios and the part.
 #[component]
 pub fn Selection(
     draft: Draft,

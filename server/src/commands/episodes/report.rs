@@ -1,4 +1,4 @@
-//! What a command came to as the agent: for people, and as JSON for programs.
+//! The report of a trial: for people, and as JSON for programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
